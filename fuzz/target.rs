@@ -1,4 +1,4 @@
-//! Runs the body that is called like this binary.
+//! Runs the fuzz target that has the name of this binary.
 
 #![no_main]
 

@@ -1,14 +1,13 @@
-//! Runs cargo from the workspace root, with its output going straight to the terminal.
+//! Runs cargo from the workspace root; its output goes directly to the terminal.
 //!
-//! The only file that reads the environment; tasks say what to run. Other programs are started by
-//! `program.rs`.
+//! This is the only file that reads the environment. Other programs are started by `program.rs`.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The cargo that started us, and what the environment says about this run.
+/// The cargo that started xtask, and the settings from the environment.
 pub(crate) struct Cargo {
     program: OsString,
     root: PathBuf,
@@ -16,10 +15,10 @@ pub(crate) struct Cargo {
     pub(crate) missing_tools: MissingTools,
 }
 
-/// Whether a check whose tool is not installed may be left out.
+/// Whether a check whose tool is not installed may be skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MissingTools {
-    /// On a developer's machine: go on and name what was left out.
+    /// On a developer's machine: continue, and name the skipped check.
     Skip,
     /// On CI: a check that did not run is a check that failed.
     Fail,
@@ -43,7 +42,7 @@ impl Cargo {
         &self.root
     }
 
-    /// Tells whether `cargo <subcommand>` works on this machine.
+    /// Returns whether `cargo <subcommand>` works on this machine.
     pub(crate) fn has(&self, subcommand: &str) -> bool {
         self.command(&[subcommand, "--version"])
             .stdin(Stdio::null())
@@ -53,7 +52,7 @@ impl Cargo {
             .is_ok_and(|status| status.success())
     }
 
-    /// Runs cargo to its end; an error says in words why it did not succeed.
+    /// Runs cargo and waits for its end; the error is the reason in words.
     pub(crate) fn run(&self, arguments: &[&str], set: &[(&str, &str)]) -> Result<(), String> {
         let status = self
             .command(arguments)
@@ -63,7 +62,7 @@ impl Cargo {
         if status.success() { Ok(()) } else { Err(status.to_string()) }
     }
 
-    /// Builds a binary and returns where it is, wherever cargo was told to put it.
+    /// Builds a binary and returns its path, which depends on the target directory of cargo.
     pub(crate) fn build(&self, package: &str, binary: &str) -> Result<PathBuf, String> {
         let output = self
             .command(&["build", "--locked", "--package", package, "--bin", binary])
@@ -75,7 +74,7 @@ impl Cargo {
             return Err(format!("could not build `{binary}` ({})", output.status));
         }
         executable(&String::from_utf8_lossy(&output.stdout), binary)
-            .ok_or_else(|| format!("cargo did not say where it put `{binary}`"))
+            .ok_or_else(|| format!("cargo did not print the path of `{binary}`"))
     }
 
     #[expect(clippy::disallowed_methods, reason = "no process tree to guard: Ctrl-C reaches cargo")]
@@ -86,11 +85,11 @@ impl Cargo {
     }
 }
 
-/// Finds a binary's path in cargo's messages, which are one JSON object per line.
+/// Finds the path of a binary in cargo's messages, which are one JSON object per line.
 fn executable(messages: &str, binary: &str) -> Option<PathBuf> {
     messages.lines().rev().find_map(|line| {
         let (_, rest) = line.split_once(r#""executable":""#)?;
-        // Only a backslash can be escaped in a path that cargo prints, and only on Windows.
+        // The only escaped character in a path that cargo prints is the backslash of Windows.
         let path = PathBuf::from(rest.split('"').next()?.replace(r"\\", r"\"));
         path.file_stem().is_some_and(|stem| stem == binary).then_some(path)
     })

@@ -1,9 +1,9 @@
-//! `cargo xtask <task>`: the one door for the project's checks; CI goes through it too.
+//! `cargo xtask <task>`: runs the checks of the project; CI uses it too.
 //!
-//! Exit codes: 0 all is well, 1 a check failed, 2 the task was not understood. One file or folder
-//! per task; `cargo.rs` and `program.rs` are the only places that start a program.
+//! Exit codes: 0 all checks passed, 1 a check failed, 2 usage error.
+//! One file or folder per task; only `cargo.rs` and `program.rs` start programs.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a developer")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool prints")]
 
 mod bench;
 mod cargo;
@@ -20,24 +20,24 @@ use std::process::ExitCode;
 use crate::cargo::Cargo;
 
 const HELP: &str = "\
-The project's checks.
+Runs the checks of the project.
 
 Usage: cargo xtask <TASK> [NAME]...
 
 Tasks:
   test         Run every check that needs only Rust: format, lints, tests, doctests, docs,
                dependencies
-  interop      Talk to servers that other people wrote, all or those whose name starts with NAME
+  interop      Test the client with third-party servers, all or those whose name starts with NAME
   conformance  Run the official suite against our client, all scenarios or those whose name
                contains NAME
   bench        Run the benchmarks
-  soak         Put one runtime through 100 000 random operations (or through NUMBER of them) and
-               look for what it leaves behind
+  soak         Run 100 000 random operations (or NUMBER of them) on one runtime and look for
+               leaked processes, tasks, files and memory
   help         Print this help
 
 `interop` and `conformance` install what they test with npm and python3 into `.tools`, once.
-With CI=true a missing rustfmt, clippy, npm or python3 is a failure; otherwise what could not run
-is named as skipped.
+With CI=true a missing rustfmt, clippy, npm or python3 is a failure; otherwise the checks that need
+it are skipped and named.
 
 Examples:
   cargo xtask test
@@ -82,13 +82,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// How a task ended.
+/// The result of a task.
 enum TaskOutcome {
     Passed,
     Failed,
 }
 
-/// Tells names from options, of which there are none.
+/// Returns whether all arguments are names; there are no options.
 fn are_names(arguments: &[&str]) -> bool {
     !arguments.iter().any(|argument| argument.starts_with('-'))
 }

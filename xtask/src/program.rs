@@ -1,7 +1,7 @@
-//! Starts programs other than cargo, each within a time limit.
+//! Starts programs other than cargo, each with a time limit.
 //!
-//! What a program prints is kept as a bounded tail and shown only by whoever has a reason to. A
-//! program stays in our process group, so that Ctrl-C reaches it.
+//! The end of a program's output is kept, and the caller decides whether to show it. A program
+//! stays in the process group of xtask, so that Ctrl-C reaches it.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of each stream is kept: its end, where the reason of a failure is.
+/// How much of the end of each stream is kept.
 const MAX_KEPT_BYTES: usize = 256 * 1024;
 
-/// How often a running program is looked at.
+/// The poll interval for a running program.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long to read on after the end: a grandchild may keep the pipe open.
+/// How long output is read after the program ended: a grandchild may keep the pipe open.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A program that is about to be started.
@@ -27,11 +27,11 @@ pub(crate) struct Program {
     limit: Duration,
 }
 
-/// How a program ended and the end of what it printed.
+/// How a program ended, and the end of its output.
 #[derive(Debug)]
 pub(crate) struct FinishedProgram {
     pub(crate) success: bool,
-    /// How it ended, in words.
+    /// The exit status in words.
     pub(crate) status: String,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -60,7 +60,7 @@ impl Program {
         self
     }
 
-    /// Runs it with its output kept; an error says why it did not start or end.
+    /// Runs it and captures its output; an error says why it could not be started or awaited.
     pub(crate) fn capture(mut self) -> Result<FinishedProgram, String> {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.start()?;
@@ -77,14 +77,14 @@ impl Program {
                 stderr,
             }),
             Ok(None) => {
-                let status = format!("no end within {} s", self.limit.as_secs());
+                let status = format!("timed out after {} s", self.limit.as_secs());
                 Ok(FinishedProgram { success: false, status, stdout, stderr })
             }
             Err(why) => Err(format!("lost `{}`: {why}", self.name)),
         }
     }
 
-    /// Runs it for its effect; an error holds everything it said.
+    /// Runs it and requires success; the error includes its output.
     pub(crate) fn succeed(self) -> Result<FinishedProgram, String> {
         let name = self.name.clone();
         let finished = self.capture()?;
@@ -95,7 +95,7 @@ impl Program {
         Err(format!("`{name}` failed ({status})\n{}", indent(&format!("{stdout}{stderr}"))))
     }
 
-    /// Runs it with its output going straight to the terminal.
+    /// Runs it; its output goes directly to the terminal.
     pub(crate) fn show(mut self) -> Result<(), String> {
         let mut child = self.start()?;
         match wait(&mut child, self.limit).map_err(|error| error.to_string())? {
@@ -110,7 +110,7 @@ impl Program {
     }
 }
 
-/// Moves a program's words to the right, below the line that introduces them.
+/// Indents the output of a program.
 pub(crate) fn indent(text: &str) -> String {
     let mut indented = String::with_capacity(text.len());
     for line in text.lines() {
@@ -119,7 +119,7 @@ pub(crate) fn indent(text: &str) -> String {
     indented
 }
 
-/// Waits for the end; `None` says that it was ended because it took too long.
+/// Waits for the end; `None` means that the program was killed after the time limit.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     loop {
@@ -135,7 +135,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus
     }
 }
 
-/// Reads a stream to its end in a thread of its own and keeps the last part.
+/// Reads a stream to its end in a separate thread and keeps the last part.
 struct Tail {
     kept: Arc<Mutex<Vec<u8>>>,
     reader: thread::JoinHandle<()>,
@@ -150,7 +150,7 @@ impl Tail {
             while let Ok(read @ 1..) = stream.read(&mut buffer) {
                 let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend_from_slice(&buffer[..read]);
-                // Cut in large steps, so that a flood does not move the bytes at each read.
+                // Cut in large steps, so that long output is not moved at each read.
                 if kept.len() > 2 * MAX_KEPT_BYTES {
                     let surplus = kept.len() - MAX_KEPT_BYTES;
                     kept.drain(..surplus);
@@ -198,7 +198,7 @@ mod tests {
         let finished = shell("echo begun; exec sleep 60", Duration::from_millis(300)).capture();
         let finished = finished.unwrap();
         assert_eq!((finished.success, finished.stdout.as_str()), (false, "begun\n"));
-        assert_eq!(finished.status, "no end within 0 s");
+        assert_eq!(finished.status, "timed out after 0 s");
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! `cargo xtask soak`: many random operations on one runtime, and a look at what is left of them.
+//! `cargo xtask soak`: many random operations on one runtime, then a check for leaks.
 //!
-//! The work is done by `wharf-soak` of the testkit; a short run of it is among the tests.
+//! `wharf-soak` of the testkit does the work; a short run of it is part of the tests.
 
 use crate::TaskOutcome;
 use crate::cargo::Cargo;
 
-/// How many operations stand for an hour of use.
+/// The default number of operations, about an hour of use.
 pub(crate) const DEFAULT_OPERATIONS: &str = "100000";
 
-/// Builds the servers and the driver, then runs it.
+/// Builds the servers and the driver, then runs the driver.
 pub(crate) fn run(cargo: &Cargo, operations: &str) -> TaskOutcome {
     let package = ["--locked", "--release", "--package", "wharf-testkit"];
     let build = [&["build", "--bins"], &package[..]].concat();

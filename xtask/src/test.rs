@@ -1,7 +1,7 @@
-//! `cargo xtask test`: everything that must hold before a change is merged.
+//! `cargo xtask test`: all checks that must pass before a change is merged.
 //!
-//! All checks run even if one fails, so that one run shows everything there is to fix. A check
-//! that was left out is named in the summary: silence would look like success.
+//! All checks run even if one fails, so that one run shows all failures. The summary names every
+//! skipped check.
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
     }
 }
 
-/// A check and how it is done on this machine.
+/// A check and how it is run on this machine.
 #[derive(Debug, PartialEq)]
 struct Check {
     name: &'static str,
@@ -77,7 +77,7 @@ impl Check {
         Self { name, step: CheckStep::Run { arguments, set: &[] } }
     }
 
-    /// Says in one line what happens, as it would be typed.
+    /// Describes the check in one line, as the command to type.
     fn describe(&self) -> String {
         match &self.step {
             CheckStep::Run { arguments, set } => {
@@ -92,7 +92,7 @@ impl Check {
     }
 }
 
-/// Decides how each check is done with the tools at hand.
+/// Decides how each check is run, depending on the installed tools.
 fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
     let component = |name, subcommand: &str, why, arguments| match missing {
         _ if installed(subcommand) => Check::run(name, arguments),
@@ -127,10 +127,10 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
 
 const NO_CLIPPY: &str = "clippy is not installed (`rustup component add clippy`)";
 
-/// The feature, in all packages that have it; it is off everywhere else.
+/// The feature `otel` in all packages that have it; the other checks run without it.
 ///
-/// The whole workspace is named with it, because then cargo uses again what the other checks have
-/// built: with fewer packages their dependencies would have other features.
+/// It is used with the whole workspace: with fewer packages the dependencies would have other
+/// features, and cargo could not reuse what the other checks built.
 const OTEL: &str = "wharf/otel,wharf-cli/otel,wharf-testkit/otel";
 
 const OTEL_LINTS: [&str; 9] = [
@@ -159,17 +159,17 @@ const OTEL_TESTS: [&str; 11] = [
     "otel",
 ];
 
-/// What is documented is documented with every feature.
+/// The documentation is built with all features.
 const DOCTESTS: [&str; 7] =
     ["test", "--doc", "--workspace", "--features", OTEL, "--locked", "--no-fail-fast"];
 
-/// Tests unwind whatever the profile says, so this one is a program.
+/// Tests always unwind, so the panic strategy of the release profile is tested with a program.
 const PANIC: [&str; 8] =
     ["run", "--profile", "release-check", "--locked", "--package", "wharf", "--example", "panic"];
 
 const DOCS: [&str; 6] = ["doc", "--workspace", "--features", OTEL, "--no-deps", "--locked"];
 
-/// Runs the tests with the runner at hand; the heading shows which one it is.
+/// Runs the tests with cargo-nextest if it is installed; the heading names the runner.
 fn tests(has_nextest: bool) -> Check {
     if has_nextest {
         return Check::run(
@@ -193,10 +193,10 @@ fn tests(has_nextest: bool) -> Check {
     )
 }
 
-/// The only check that CI may leave out: it needs a tool that does not come with Rust.
+/// The only check that CI may skip: it needs a tool that does not come with Rust.
 fn dependencies(has_deny: bool) -> Check {
     if has_deny {
-        // Advisories are fetched over the network, which a test must not need.
+        // Advisories are left out, because fetching them needs the network.
         return Check::run("dependencies", &["deny", "check", "bans", "licenses", "sources"]);
     }
     let why = "cargo-deny is not installed: licences and sources were not checked";
@@ -231,8 +231,8 @@ fn summary(finished: &[FinishedCheck], took: Duration) -> String {
     text
 }
 
-/// Names the checks that are not made here because they install programs first, and those that
-/// this machine cannot make at all.
+/// Names the tasks that are not part of `test` because they install programs, and those that this
+/// machine cannot run.
 fn other_tasks(node: Option<String>, python: Option<String>) -> String {
     let tasks = [
         ("conformance", node.clone()),

@@ -1,14 +1,14 @@
-//! From a list to tools that can be called: the runtime against `wharf-bare`, which only lists.
+//! Benchmark of the tool registry: the runtime against `wharf-bare`, which only lists the tools.
 //!
-//! Once with one server that has 10 000 tools, once with 500 servers that have 20 each. Ours makes
-//! a registry of them with names, schemas and pins; at most 3 times the bare time may go by.
-//! Nothing is cached. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! One server with 10 000 tools, then 500 servers with 20 tools each. The runtime makes a registry
+//! with names, schemas and pins and may take at most 3 times as long as `wharf-bare`. Nothing is
+//! cached. Run by `cargo xtask bench`; exits with 1 if the bar is exceeded.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "a bench starts programs, prints its numbers and stops where that fails"
+    reason = "a benchmark starts programs, prints its numbers and stops at the first error"
 )]
 
 use std::process::{Command, ExitCode, Stdio};
@@ -19,12 +19,12 @@ use wharf::config::{Env, LoadOptions, Platform, load};
 use wharf::{Options, Runtime};
 use wharf_benches::peak_kib;
 
-/// How many times the bare time ours may take.
+/// The runtime may take this many times as long as the bare client.
 const MAX_RATIO: f64 = 3.0;
 
 fn main() -> ExitCode {
     println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
-    // The smaller peak comes first: it cannot be told afterwards.
+    // The smaller case comes first, because the peak of the process never goes down.
     let large = compare("10 000 tools, 1 server", 7, bare_list_time, || ours(1, 10_000).list);
     println!("{:<24} {:>10} {:>6} KiB", "memory of both sides", "", peak_kib().unwrap_or_default());
     let many =
@@ -39,7 +39,7 @@ fn compare(
     bare: impl Fn() -> Duration,
     ours: impl Fn() -> Duration,
 ) -> bool {
-    // A disturbed machine gets a second chance; a slow program does not need one.
+    // Measured again after a failure, because other load on the machine can cause one.
     (0..2).any(|_| {
         let (mut bare_times, mut our_times) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
@@ -58,13 +58,13 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// How long the bare client takes for one list of 10 000 tools.
+/// Returns how long the bare client takes to list 10 000 tools.
 fn bare_list_time() -> Duration {
     let numbers = bare(&["list", "3"], &[("ECHO_TOOLS", "10000")]);
     Duration::from_secs_f64(numbers["p50_us"].as_f64().expect("a time") / 1e6)
 }
 
-/// How long the bare client takes to connect and list.
+/// Returns how long the bare client takes to connect and list.
 fn bare_connect_time(servers: usize) -> Duration {
     let numbers = bare(&["connect", &servers.to_string()], &[]);
     Duration::from_secs_f64(numbers["ready_ms"].as_f64().expect("a time") / 1e3)
@@ -81,9 +81,9 @@ fn bare(words: &[&str], variables: &[(&str, &str)]) -> Value {
     serde_json::from_slice(&output.stdout).expect("wharf-bare prints numbers")
 }
 
-/// What our side took.
+/// How long the runtime took.
 struct ReadyTimes {
-    /// From the question for the list to the registry, one server.
+    /// From the `tools/list` request of one server to the registry.
     list: Duration,
     /// From the start of the runtime to the registry.
     total: Duration,
@@ -95,7 +95,7 @@ fn ours(servers: usize, tools: usize) -> ReadyTimes {
     for at in 0..servers {
         let name: String =
             at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect();
-        // Two that are the same would be one.
+        // Servers with equal definitions would count as duplicates.
         let env = json!({ "ECHO_TOOLS": tools.to_string(), "AT": at.to_string() });
         entries.insert(name, json!({ "command": env!("CARGO_BIN_EXE_wharf-echo"), "env": env }));
     }

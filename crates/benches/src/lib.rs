@@ -1,4 +1,4 @@
-//! What the drivers of the benches share: the command line's targets and the numbers.
+//! Shared by the benchmark drivers: the target argument, the call times and the peak memory.
 
 mod target;
 mod times;

@@ -1,22 +1,22 @@
-//! Where the server is: a command that is started, or an address.
+//! The target argument: a command to start, or an HTTP address.
 
 use std::io;
 
-/// The server of one run; every connection starts its own copy of a command.
+/// The server of one run; every connection starts its own copy of the command.
 pub enum BenchTarget {
     /// A command with its arguments.
     Command(Vec<String>),
     /// An address.
     Http {
-        /// Name or number, and port.
+        /// Host name or IP address, and port.
         host: String,
-        /// What is asked for there.
+        /// Path and query.
         path: String,
     },
 }
 
 impl BenchTarget {
-    /// Reads the words of a command line.
+    /// Reads the target from the arguments.
     pub fn read(words: &[&str]) -> io::Result<Self> {
         match words {
             [] => Err(io::Error::other("the target is missing")),

@@ -1,4 +1,4 @@
-//! How long things took, and how much memory they needed.
+//! The times of calls with percentiles, and the peak memory of the process.
 
 use std::fs;
 use std::time::Duration;
@@ -23,12 +23,12 @@ impl CallTimes {
         self.0.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the time that so many of a hundred calls stayed below, in microseconds.
+    /// Returns a percentile in microseconds.
     pub fn percentile(&mut self, percent: usize) -> f64 {
         self.0.sort_unstable();
         let index = (self.0.len() * percent / 100).min(self.0.len().saturating_sub(1));
@@ -36,7 +36,7 @@ impl CallTimes {
     }
 }
 
-/// Returns the most memory that this process ever had, where the system tells.
+/// Returns the peak memory of this process, if the system reports it.
 pub fn peak_kib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,16 +1,15 @@
-//! How long it takes from nothing to an answer: `wharf tools` and `wharf call` as whole processes,
-//! against `wharf-bare`, a client written by hand on std alone that makes the same exchange.
+//! Measures cold starts: `wharf tools` and `wharf call` as whole processes, compared with
+//! `wharf-bare`, a minimal client on std alone that makes the same exchange.
 //!
-//! Both run in turns with the same servers, and nothing is cached, so this is the first run of a
-//! person. One more case has a server that needs five seconds and tools that are cached: all of
-//! them must be there 60 ms after the gate. The other programs are of `wharf-benches` and of the
-//! testkit; `cargo xtask bench` builds them. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! Both run alternately with the same servers and without a cache, as in a first run. One more case
+//! has a server that needs five seconds and cached tools: the tools must be printed 60 ms after the
+//! startup gate. The other programs come from `wharf-benches` and the testkit; `cargo xtask bench`
+//! builds them and runs this. Exits with 1 if a limit is exceeded.
 //!
-//! For the times all programs are copied first, like an installed program. The linker writes a file
-//! in small pieces, the page cache keeps it so, and every start of a large program is about a
-//! millisecond slower. Memory is measured with the file of the linker: of a copied file the kernel
-//! maps more pages at once, which counts as memory of the process although all processes share
-//! them.
+//! Times are measured with copies of the programs, like installed programs. The linker writes a
+//! file in small pieces, which the page cache keeps, so that every start of a large program takes
+//! about a millisecond longer. Memory is measured with the linker's file: of a copy the kernel maps
+//! more pages at once, which count as memory of the process although all processes share them.
 
 #![expect(
     clippy::disallowed_methods,
@@ -25,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// One comparison and what is allowed.
+/// One comparison and its limit.
 struct Case {
     name: &'static str,
     servers: usize,
@@ -47,13 +46,13 @@ const CASES: &[Case] = &[
     Case { name: "tools, 100 servers", servers: 100, rounds: 9, verb: &["tools"], most: 1.3 },
 ];
 
-/// How often a server is met that needs five seconds.
+/// The number of runs with a server that needs five seconds.
 const SLOW_ROUNDS: usize = 15;
 
-/// When everything must be printed in spite of it: the gate, and 60 ms.
+/// The time until all tools must be printed nevertheless: the gate, and 60 ms.
 const SLOW_MOST: Duration = Duration::from_millis(250 + 60);
 
-/// How much memory `wharf tools` may take at most, by the number of servers.
+/// The memory limit of `wharf tools` in KiB, by the number of servers.
 const MEMORY: [(usize, u64); 2] = [(1, 12 * 1024), (100, 20 * 1024)];
 
 fn main() -> ExitCode {
@@ -62,14 +61,14 @@ fn main() -> ExitCode {
     let [bare, echo, actor] =
         ["wharf-bare", "wharf-echo", "wharf-actor"].map(|name| programs.join(name));
     if ![&bare, &echo, &actor].into_iter().all(|program| program.is_file()) {
-        println!("skipped: `cargo xtask bench` makes what this needs");
+        println!("skipped: `cargo xtask bench` builds the programs that this needs");
         return ExitCode::SUCCESS;
     }
     let world = World::new(&bare, &echo);
     let mut is_fine = true;
     println!("{:<24} {:>10} {:>10} {:>7} {:>6}", "", "bare", "ours", "ratio", "bar");
     for case in CASES {
-        // A disturbed machine gets a second chance; a slow program does not need one.
+        // A second run, because another process may have disturbed the first.
         is_fine &= world.compare(case) || world.compare(case);
     }
     is_fine &= world.slow(&actor) || world.slow(&actor);
@@ -116,7 +115,7 @@ impl World {
         ratio <= most
     }
 
-    /// Lists cached tools of a server that needs five seconds to say hello.
+    /// Lists the cached tools of a server that needs five seconds to initialize.
     fn slow(&self, actor: &Path) -> bool {
         let actor_folder = self.folder.path().join("actor");
         let write_script = |delay: u32| {
@@ -164,7 +163,7 @@ impl World {
         command
     }
 
-    /// Forgets everything that was cached.
+    /// Deletes the cache.
     fn clear_home(&self) {
         let home = self.folder.path().join("home");
         if home.exists() {
@@ -173,7 +172,7 @@ impl World {
         fs::create_dir_all(&home).expect("a home");
     }
 
-    /// A run in which nothing is cached.
+    /// Returns the command of a run without a cache.
     fn wharf_run(&self, servers: usize, verb: &[&str]) -> Command {
         self.run_of(&self.wharf, servers, verb)
     }
@@ -203,7 +202,7 @@ impl World {
             at.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
         };
         let entry = |at| {
-            // Each with a variable of its own: two that are the same would be one.
+            // A different variable for each, because equal servers count as duplicates.
             let command = self.echo.display();
             format!(r#""{}":{{"command":"{command}","env":{{"AT":"{at}"}}}}"#, name(at))
         };
@@ -211,7 +210,7 @@ impl World {
         format!("{{{}}}", entries.join(","))
     }
 
-    /// Looks at the largest memory of a run while it lasts, in KiB.
+    /// Returns the peak memory of a run in KiB.
     fn peak(&self, servers: usize) -> u64 {
         let linked = Path::new(env!("CARGO_BIN_EXE_wharf"));
         let mut child = self.run_of(linked, servers, &["tools"]).spawn().expect("wharf runs");
@@ -235,7 +234,7 @@ fn timed(command: &mut Command) -> Duration {
     took
 }
 
-/// Runs a program, and returns what it printed and when the last of it came.
+/// Runs a program; returns its output and the time until the last byte.
 fn printed(command: &mut Command) -> (String, Duration) {
     let began = Instant::now();
     let mut child = command.spawn().expect("a program runs");

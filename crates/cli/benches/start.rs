@@ -1,8 +1,8 @@
-//! How long a listing takes, as a ratio to doing nothing: `wharf list` against `wharf --version`.
+//! Measures a listing relative to an empty run: `wharf list` compared with `wharf --version`.
 //!
-//! Both run in turns in the same world, so that a noisy machine slows both. The bars are those of
-//! the product: 30 files with 200 servers in at most 3 times the time of `--version`, and 10 000
-//! servers in one file in under a second. Run by `cargo xtask bench`; exits with 1 above a bar.
+//! Both run alternately in the same folders, so that a noisy machine slows both. The limits: 30
+//! files with 200 servers in at most 3 times the time of `--version`, and 10 000 servers in one
+//! file in under a second. Run by `cargo xtask bench`; exits with 1 if a limit is exceeded.
 
 #![expect(
     clippy::disallowed_methods,
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs two commands in turns and returns the median time of each.
+/// Runs two commands alternately and returns the median time of each.
 fn medians(world: &Path, one: &[&str], other: &[&str]) -> (Duration, Duration) {
     let mut times = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -76,7 +76,7 @@ fn run(world: &Path, arguments: &[&str]) {
     assert!(status.success(), "wharf {arguments:?} failed");
 }
 
-/// Puts 200 servers into the files of many programs.
+/// Writes 200 servers to the files of many programs; returns the number of files.
 fn fill(world: &Path) -> usize {
     let home = [
         ".wharf/mcp.json",

@@ -1,4 +1,4 @@
-//! What can be typed: the flags that every verb takes. The list of verbs is in `verbs`.
+//! The command line parser: the flags that every verb takes. The list of verbs is in `verbs`.
 //!
 //! The arguments of a verb, and its help, are beside its code in `commands/<verb>.rs`.
 
@@ -13,9 +13,9 @@ use crate::{help, host};
 /// Find, check, use and manage the MCP servers of every program on this machine
 ///
 /// Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
-/// programs, decides which one counts for each name, and says what is wrong with the rest.
-/// Files of other programs are only read; `wharf export` alone writes to one, and shows the change
-/// first. Nothing that came with a project is started before you agree to it.
+/// programs, decides which definition wins for each name, and reports what is wrong. It only reads
+/// the files of other programs; `wharf export` writes to one, after it has shown the change.
+/// Nothing that came with a project is started before you trust it.
 #[derive(Debug, Parser)]
 #[command(
     name = "wharf",
@@ -29,12 +29,12 @@ Examples:
   wharf tools                what agents can call
   wharf call fs/read path=a  one call
   wharf add docs -- npx -y @modelcontextprotocol/server-filesystem ~/docs
-  wharf doctor               what is wrong, and how to put it right
-  wharf help call            all about one verb
-  wharf list --json          the same for programs
+  wharf doctor               what is wrong, and how to fix it
+  wharf help call            the help of one verb
+  wharf list --json          the same as JSON, for programs
 
-Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
-6 not trusted, 130 cancelled."
+Exit codes: 0 success, 1 failed or not found, 2 usage, 3 could not connect, 4 sign-in needed,
+5 timeout, 6 not trusted, 130 cancelled."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -47,27 +47,27 @@ pub(crate) struct Cli {
     pub(crate) verb_name: String,
 }
 
-/// What every verb takes, before or after its name.
+/// The flags of every verb; they are accepted before and after its name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Common options")]
-#[expect(clippy::struct_excessive_bools, reason = "each one is a switch that can be typed")]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a switch of the command line")]
 pub(crate) struct Flags {
-    /// Print JSON for programs: one document, secrets hidden
+    /// Print one JSON document, with secrets redacted
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Look from this folder instead of the working folder
+    /// Use this folder instead of the working folder
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
-    /// Leave out the files of projects
+    /// Ignore the files of projects
     #[arg(long, global = true)]
     pub(crate) no_project: bool,
     /// Trust everything in this project, for this run only
     #[arg(long, global = true)]
     pub(crate) trust_project: bool,
-    /// Print no warnings and notices
+    /// Suppress warnings and notices
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Say more, such as which files were read; may be repeated
+    /// Print more, such as which files were read; can be repeated
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
     /// When to use colours
@@ -86,9 +86,9 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// Reads a command line. The error may also be the help or the version that was asked for.
+/// Parses a command line. The error is also used to print the help or the version.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    // The parser writes its own messages, so it has to know about colours before it has parsed.
+    // Clap prints its own messages, so it needs the colour setting before it has parsed the flags.
     let mut command = help::command(color_of(arguments), host::help_columns());
     let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
@@ -97,7 +97,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     read(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Returns everything that can be typed, for whoever wants to look into it.
+/// Returns the complete definition of the command line, for completion.
 pub(crate) fn definition() -> Command {
     let mut command = Cli::command();
     command.build();
@@ -111,7 +111,7 @@ fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
-/// Tells whether a command line asks for JSON, also if it is not understood otherwise.
+/// Tells whether a command line asks for JSON, even if it cannot be parsed.
 pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
     let words = arguments.iter().skip(1).map_while(|word| (word != "--").then_some(word));
     words.into_iter().any(|word| word == "--json")
@@ -148,8 +148,8 @@ mod tests {
     fn every_verb_has_help_with_examples() {
         for verb in Cli::command().get_subcommands() {
             let name = verb.get_name();
-            assert!(verb.get_about().is_some(), "{name} has no line of help");
-            assert!(verb.get_long_about().is_some(), "{name} has no longer help");
+            assert!(verb.get_about().is_some(), "{name} has no short help");
+            assert!(verb.get_long_about().is_some(), "{name} has no long help");
             let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.starts_with("Examples:\n"), "{name} has no examples");
         }

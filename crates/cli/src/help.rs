@@ -1,8 +1,8 @@
-//! The help of the program as a whole: its verbs in groups, and what is said about flags and verbs
-//! of parts that do not exist yet.
+//! The help of the whole program, with its verbs in groups, and better errors for some usage
+//! mistakes, such as flags and verbs of features that do not exist yet.
 //!
-//! The parser has no groups of verbs, so the list is written here: the groups are those of `verbs`,
-//! and the lines are taken from the verbs themselves.
+//! Clap cannot group subcommands, so the list is built here: from the groups in `verbs` and the
+//! first help line of each verb.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use crate::args::Cli;
 use crate::ui::{self, phrase};
 use crate::verbs::GROUPS;
 
-/// The group in which `help` stands.
+/// The group that lists `help`.
 const HELP_GROUP: &str = "Wharf itself";
 
-/// Flags of parts that do not exist yet, and what those parts are.
+/// Flags of features that do not exist yet, with the feature.
 const FUTURE_FLAGS: [(&str, &str); 1] =
     [("--no-daemon", "the background process that shares connections")];
 
-/// Verbs of parts that do not exist yet, and what can be used instead.
+/// Verbs of features that do not exist yet, with what to use instead.
 const FUTURE_VERBS: [(&str, &str); 8] = [
     ("reauth", STORE_A_TOKEN),
     ("login", STORE_A_TOKEN),
-    ("unauth", "`wharf remove NAME` forgets the token of a server, too"),
-    ("logout", "`wharf remove NAME` forgets the token of a server, too"),
-    ("reload", "every command reads all files anew"),
-    ("daemon", "every command connects on its own"),
+    ("unauth", "`wharf remove NAME` also deletes the token of a server"),
+    ("logout", "`wharf remove NAME` also deletes the token of a server"),
+    ("reload", "every command reads all files again"),
+    ("daemon", "every command opens its own connections"),
     ("serve", "`wharf export PROGRAM` copies your servers to another program"),
     ("chat", "`wharf call` calls a tool"),
 ];
 
 const STORE_A_TOKEN: &str = "`wharf add NAME --token -` stores a token for a server";
 
-/// Returns the whole command line, with the verbs in groups.
+/// Returns the parser whose help lists the verbs in groups.
 pub(crate) fn command(color: ColorChoice, columns: usize) -> Command {
     let command = Cli::command().color(color);
     let template = template(&command, columns);
@@ -51,12 +51,12 @@ fn template(command: &Command, columns: usize) -> String {
     let mut text = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for &(title, verbs) in GROUPS {
         let _infallible = write!(text, "\n{header}{title}:{header:#}\n");
-        // The parser adds the verb `help` when it begins to work.
+        // Clap adds the verb `help` only when it parses.
         let help = if title == HELP_GROUP { Some("help") } else { None };
         for verb in verbs.iter().copied().chain(help).filter(|verb| !is_hidden(verb)) {
             let _infallible = write!(text, "  {literal}{verb:<width$}{literal:#}");
             let indent = " ".repeat(width + 4);
-            // The name stands where the first line would be indented.
+            // The name of the verb replaces the indentation of the first line.
             let about = ui::fill(&about(command, verb), columns, &indent, &indent);
             let _infallible = writeln!(text, "{}", &about[width + 2..]);
         }
@@ -76,7 +76,7 @@ fn about(command: &Command, verb: &str) -> String {
     about
 }
 
-/// Returns an error that says more about why a line was not understood, if there is more to say.
+/// Replaces a usage error by one that says more, where a frequent mistake is recognized.
 pub(crate) fn explain_error(
     error: clap::Error,
     arguments: &[OsString],
@@ -87,8 +87,7 @@ pub(crate) fn explain_error(
         .unwrap_or(error)
 }
 
-/// Says that a flag or verb belongs to a part that does not exist yet, where that is why the line
-/// was not understood.
+/// Returns the error for a flag or verb of a feature that does not exist yet.
 fn future_feature(error: &clap::Error, command: &mut Command) -> Option<clap::Error> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -110,7 +109,7 @@ fn future_feature(error: &clap::Error, command: &mut Command) -> Option<clap::Er
     Some(command.error(error.kind(), message))
 }
 
-/// Says that the command of a server comes after `--`, where that is why `add` was not understood.
+/// Returns the error for `add` if the command of the server was typed without `--`.
 fn missing_separator(
     error: &clap::Error,
     arguments: &[OsString],
@@ -146,12 +145,12 @@ mod tests {
         let text = anstream::adapter::strip_str(&text).to_string();
         let verbs = text.lines().filter(|line| !line.contains('{'));
         assert!(verbs.clone().all(|line| line.chars().count() <= 40), "{text}");
-        let first: Vec<&str> = verbs.skip_while(|line| *line != "Every day:").take(4).collect();
+        let first: Vec<&str> = verbs.skip_while(|line| *line != "Common:").take(4).collect();
         insta::assert_snapshot!(first.join("\n"), @"
-        Every day:
-          list         List every server,
-                       whichever program's file
-                       it is in [alias: ls]
+        Common:
+          list         List the servers of all
+                       programs [alias: ls]
+          tools        List the tools of your
         ");
     }
 

@@ -1,6 +1,7 @@
-//! The door to the machine: arguments, variables, folders, and what the streams are.
+//! Reads the process's surroundings: arguments, environment variables, folders, and which streams
+//! are a terminal.
 //!
-//! Read once, here and nowhere else; everything after works with plain values.
+//! Only this file reads them, once; all other code gets plain values.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,25 +10,25 @@ use std::path::{Path, PathBuf};
 
 use wharf_config::{Env, Platform};
 
-/// What this run finds itself in.
+/// The environment and the terminal of this run.
 #[derive(Debug)]
 pub(crate) struct Host {
-    /// The person's surroundings.
+    /// Environment variables, working folder and home folder.
     pub(crate) env: Env,
-    /// What the streams are connected to.
+    /// Which streams are a terminal.
     pub(crate) terminal: Terminal,
 }
 
 /// Which streams are a terminal, and how wide it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
-    /// Somebody can type.
+    /// Whether stdin is a terminal.
     pub(crate) stdin: bool,
-    /// Somebody reads the data.
+    /// Whether stdout is a terminal.
     pub(crate) stdout: bool,
-    /// Somebody reads the messages.
+    /// Whether stderr is a terminal.
     pub(crate) stderr: bool,
-    /// How many columns a terminal has.
+    /// The width of the terminal in columns.
     pub(crate) columns: usize,
 }
 
@@ -36,24 +37,24 @@ pub(crate) fn arguments() -> Vec<OsString> {
     env::args_os().collect()
 }
 
-/// Returns the streams for a verb that speaks a protocol on them. Needs a Tokio runtime.
+/// Returns stdin and stdout for a verb that speaks a protocol on them. Needs a Tokio runtime.
 pub(crate) fn stdio() -> (tokio::io::Stdin, tokio::io::Stdout) {
     (tokio::io::stdin(), tokio::io::stdout())
 }
 
-/// Tells whether somebody wants to see where panics come from.
+/// Tells whether `RUST_BACKTRACE` asks for the full report of a panic.
 pub(crate) fn wants_backtrace() -> bool {
     env::vars_os().any(|(name, value)| name == "RUST_BACKTRACE" && value != "0")
 }
 
-/// Returns where this program lies, so that it can be started again as a built-in server.
+/// Returns the path of this program, so that it can be started again as a built-in server.
 pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().ok()
 }
 
-/// Looks at the process and its surroundings.
+/// Reads the environment of the process.
 pub(crate) fn inspect(project: Option<&Path>) -> Host {
-    // A variable that is no text cannot be meant for anything here.
+    // Nothing here uses a variable that is not Unicode.
     let variables = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut surroundings = Env::new(Platform::HOST, PathBuf::new()).with_variables(variables);
@@ -61,7 +62,7 @@ pub(crate) fn inspect(project: Option<&Path>) -> Host {
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let home = surroundings.nonempty_variable(home).map(PathBuf::from);
     surroundings.home = home.filter(|home| home.is_absolute());
-    // System-wide files such as /etc/… are looked for below this folder: for tests and images.
+    // System-wide files such as /etc/… are searched below this folder, for tests and images.
     if let Some(root) = surroundings.folder_variable("WHARF_SYSTEM_ROOT") {
         surroundings.system_root = root;
     }
@@ -74,10 +75,9 @@ pub(crate) fn inspect(project: Option<&Path>) -> Host {
     Host { env: surroundings, terminal }
 }
 
-/// Returns the folder to look from as a real path. One that does not exist is left for discovery
-/// to complain about.
+/// Returns the canonical path of the folder to use. Discovery reports one that does not exist.
 fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
-    // The working folder may have been deleted; then its old name makes the best message.
+    // The working folder may have been deleted; then the message can still name it.
     let working = env::current_dir().unwrap_or_else(|_| {
         PathBuf::from(surroundings.nonempty_variable("PWD").unwrap_or("(deleted)"))
     });
@@ -90,14 +90,14 @@ fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
     }
 }
 
-/// Returns how many columns help may take; it is wanted before anything else is known.
+/// Returns the width of the help, which is needed before the arguments are parsed.
 pub(crate) fn help_columns() -> usize {
     const WIDEST: usize = 100;
     let columns = terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
     columns.filter(|columns| *columns > 0).unwrap_or(WIDEST).min(WIDEST)
 }
 
-/// Returns how many columns there are on whichever stream is a terminal.
+/// Returns the width of the terminal, whichever stream is connected to it.
 fn columns(surroundings: &Env) -> usize {
     const USUAL: usize = 80;
     let said = surroundings.nonempty_variable("COLUMNS").and_then(|columns| columns.parse().ok());

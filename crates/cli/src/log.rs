@@ -1,7 +1,8 @@
-//! What Wharf does inside, as lines on stderr for whoever asks: `WHARF_LOG`, or `-vv` and `-vvv`.
+//! The `tracing` log on stderr, switched on by `WHARF_LOG`, or by `-vv` and `-vvv`.
 //!
-//! Nothing is set up unless somebody asks. Only our own crates are heard: what others log may hold
-//! headers. `WHARF_LOG` is a level, or `target=level` with commas between, and beats the flags.
+//! No subscriber is installed unless the log is requested. Only the wharf crates are logged,
+//! because events of other crates may contain headers. `WHARF_LOG` is a level, or a comma-separated
+//! list of `target=level`, and takes precedence over the flags.
 
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -13,25 +14,25 @@ use crate::args::Flags;
 use crate::host::Host;
 use crate::ui::{LogLine, Ui, style};
 
-/// What the targets of our own crates begin with.
+/// The prefix of the targets of the wharf crates.
 const CRATE_PREFIX: &str = "wharf";
 
-/// Starts to write the log, if it is wanted.
+/// Starts the log if it is requested.
 pub(crate) fn init(flags: &Flags, host: &Host) {
     if let Some(lines) = layer(flags, host) {
         install(tracing_subscriber::registry().with(lines));
     }
 }
 
-/// Makes what is logged known to whoever is to hear of it.
+/// Installs the global subscriber.
 pub(crate) fn install(subscriber: impl Subscriber + Send + Sync) {
-    // It fails only if there is one already, and this is the only place that sets one.
+    // It fails only if a subscriber is already set, and only this function sets one.
     if tracing::subscriber::set_global_default(subscriber).is_ok() {
         tracing::debug!(version = env!("CARGO_PKG_VERSION"), "log begins");
     }
 }
 
-/// Returns what writes the log, if it is wanted.
+/// Returns the layer that writes the log, if the log is requested.
 pub(crate) fn layer<S>(flags: &Flags, host: &Host) -> Option<impl Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -47,15 +48,15 @@ where
     let Some(wanted) = wanted else {
         let ui = Ui::new(flags, host.terminal, &host.env);
         let warning = style::warning("warning:");
-        ui.notice(&format!("{warning} WHARF_LOG is not understood, so nothing is logged"));
-        ui.hint("say `error`, `warn`, `info`, `debug` or `trace`");
+        ui.notice(&format!("{warning} WHARF_LOG is not a valid log filter, so nothing is logged"));
+        ui.hint("use `error`, `warn`, `info`, `debug` or `trace`");
         return None;
     };
     let lines = fmt::layer().with_ansi(false).with_writer(LogLine::new);
     Some(lines.with_filter(only_wharf_targets(&wanted)))
 }
 
-/// Leaves out what others log, whatever was asked for.
+/// Removes the targets of other crates from a filter.
 fn only_wharf_targets(wanted: &Targets) -> Targets {
     let named = wanted.iter().filter(|(target, _)| target.starts_with(CRATE_PREFIX));
     let everything = wanted.default_level().unwrap_or(LevelFilter::OFF);

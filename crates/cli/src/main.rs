@@ -1,10 +1,10 @@
 //! The `wharf` command line: from arguments to an exit code.
 //!
-//! `args` says what can be typed, `verbs` has the list of verbs, `help` prints them in groups,
-//! `host` looks at the machine once, `log` says what happens inside to whoever asks, `signals` ends
-//! the run when somebody wants that, `commands` does the work with one file per verb, and `ui` is
-//! the only part that writes to the screen. With the feature `otel`, `traces` tells a collector of
-//! the run.
+//! `args` defines the common flags, `verbs` lists the verbs, `help` prints them in groups, `host`
+//! reads the environment once, `log` writes the log that `WHARF_LOG` asks for, `signals` ends the
+//! run on a signal, `commands` has one file per verb, and `ui` is the only module that writes to
+//! the screen. With the feature `otel`, `traces` exports the spans of the run to an OpenTelemetry
+//! collector.
 
 mod args;
 mod commands;

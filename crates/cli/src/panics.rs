@@ -1,14 +1,14 @@
-//! What is said when something panics: where, and nothing else.
+//! The panic hook: prints where the panic happened, and nothing else.
 //!
-//! A panic costs one call or one server, so the program goes on. The words of a panic may repeat
-//! what a server sent, secrets included, so they are shown only to whoever asks for a backtrace.
+//! A panic costs one call or one server, so the program continues. The panic message may repeat
+//! what a server sent, including secrets, so it is printed only if `RUST_BACKTRACE` is set.
 
 use std::panic;
 
 use crate::host;
 use crate::ui;
 
-/// Replaces the usual report of a panic, unless somebody debugs Wharf itself.
+/// Replaces the default panic hook, unless `RUST_BACKTRACE` is set.
 pub(crate) fn install_hook() {
     if host::wants_backtrace() {
         return;

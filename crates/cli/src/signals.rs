@@ -1,9 +1,10 @@
-//! Receives signals on a thread of its own, whatever the rest of the program is busy with.
+//! Handles SIGINT, SIGTERM, SIGHUP and SIGQUIT (on Windows: console events) on a separate thread,
+//! so that a busy or blocked main thread does not delay them.
 //!
-//! The first signal asks the work to stop, if there is work that listens for that ([`Interrupts`]),
-//! and gives it [`GRACE`] to end its servers in order. Work that does not listen, does not stop in
-//! time, or is told a second time, is ended from here: all server processes are killed, the
-//! terminal is put back as it was, and the program exits with the code for "cancelled".
+//! The first signal asks the work to stop, if some code listens for that ([`Interrupts`]), and
+//! gives it [`GRACE`] to shut its servers down. If no code listens, if the grace period is over, or
+//! if a second signal arrives, this thread ends the program: it kills all server processes,
+//! restores the terminal, and exits with the code for "cancelled".
 
 use std::io;
 use std::sync::LazyLock;
@@ -17,27 +18,27 @@ use wharf::protocol::transport::process;
 
 use crate::commands::Exit;
 
-/// How long work that was asked to stop may take. Servers of a run that is over get a tenth of a
-/// second to exit before they are killed, so this is plenty.
+/// How long the work may take to stop. Servers get a tenth of a second to exit at the end of a run
+/// before they are killed, so this is ample.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Counts the signals; what changes it reaches everybody who listens.
+/// The number of signals received; every [`Interrupts`] watches it.
 static RECEIVED: LazyLock<watch::Sender<u32>> = LazyLock::new(|| watch::channel(0).0);
 
-/// How much work there is that stops by itself when it is asked to.
+/// How many [`Interrupts`] exist: work that stops by itself on a signal.
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Hears when the run is to end. While one exists, a first signal does not end the program at once.
+/// Waits for signals. While one exists, the first signal does not end the program at once.
 pub(crate) struct Interrupts(watch::Receiver<u32>);
 
 impl Interrupts {
-    /// Listens from now on.
+    /// Starts to listen.
     pub(crate) fn listen() -> Self {
         LISTENERS.fetch_add(1, Ordering::SeqCst);
         Self(RECEIVED.subscribe())
     }
 
-    /// Waits for the next signal. May be dropped and called again.
+    /// Waits for the next signal. Cancel safe: the future may be dropped and called again.
     pub(crate) async fn next(&mut self) {
         // The sender is never dropped.
         let _never_fails = self.0.changed().await;
@@ -50,18 +51,16 @@ impl Drop for Interrupts {
     }
 }
 
-/// For how many servers descriptors are reserved before the second thread starts.
+/// The number of servers for which file descriptors are reserved before the second thread starts.
 const RESERVED_SERVERS: usize = 128;
 
-/// Starts to receive signals. Without a thread for that, signals do what the system does by
-/// default.
+/// Starts the signal thread. If that fails, signals keep their default behaviour.
 pub(crate) fn receive() {
-    // With several threads the table of open files grows slowly, so it is enlarged before the
-    // first.
+    // Growing the table of open files is slow with several threads, so it is enlarged before.
     process::reserve_descriptors(RESERVED_SERVERS);
     let start = || -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        // Registered before anything else runs, so that no signal finds us unprepared.
+        // Registered here and not in the thread, so that no early signal is missed.
         let entered = runtime.enter();
         let signals = system::Signals::register()?;
         drop(entered);
@@ -79,13 +78,13 @@ async fn handle_signals(mut signals: system::Signals, terminal: &system::Termina
     signals.next().await;
     if LISTENERS.load(Ordering::SeqCst) > 0 {
         RECEIVED.send_modify(|count| *count += 1);
-        // Whichever comes first: impatience, or the end of ours.
+        // A second signal ends the grace period early.
         drop(tokio::time::timeout(GRACE, signals.next()).await);
     }
     end(terminal);
 }
 
-/// Ends the program, and everything that its servers have started.
+/// Ends the program and all processes that its servers have started.
 #[expect(clippy::exit, reason = "the thread that would return from `main` may be blocked for ever")]
 fn end(terminal: &system::Terminal) {
     process::kill_all();
@@ -106,8 +105,8 @@ mod system {
     pub(super) struct Signals(Vec<Signal>);
 
     impl Signals {
-        /// Takes over all of them but those that whoever started us wants to be ignored, as `nohup`
-        /// does.
+        /// Handles all of them except those that were ignored when the program started, as `nohup`
+        /// does with SIGHUP.
         pub(super) fn register() -> io::Result<Self> {
             let ignored = ignored();
             let all = [
@@ -120,7 +119,7 @@ mod system {
             wanted.map(signal).collect::<io::Result<_>>().map(Self)
         }
 
-        /// Waits for any of them.
+        /// Waits for any of these signals.
         pub(super) async fn next(&mut self) {
             std::future::poll_fn(|context| {
                 let mut signals = self.0.iter_mut();
@@ -139,8 +138,8 @@ mod system {
         set.checked_shr(bit).is_some_and(|rest| rest & 1 == 1)
     }
 
-    /// Returns which signals are ignored, as a set of bits; none where the system does not tell
-    /// without unsafe code.
+    /// Returns the ignored signals as a bit set; empty on systems where this cannot be read without
+    /// unsafe code.
     fn ignored() -> u64 {
         let status = if cfg!(target_os = "linux") {
             std::fs::read_to_string("/proc/self/status").unwrap_or_default()
@@ -151,8 +150,8 @@ mod system {
         set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
     }
 
-    /// How the terminal was at the start. A question for a password, for example, hides what is
-    /// typed, and must not leave it so.
+    /// The terminal settings at the start. A password prompt, for example, switches echo off, and
+    /// an interrupted run must switch it on again.
     pub(super) struct Terminal(Option<Termios>);
 
     impl Terminal {
@@ -161,10 +160,10 @@ mod system {
         }
 
         pub(super) fn restore(&self) {
-            // Somebody in the background would be stopped for touching the terminal.
+            // The system stops a background process that changes the terminal.
             let is_ours = tcgetpgrp(io::stdin()).is_ok_and(|it| it == rustix::process::getpgrp());
             if let Some(before) = self.0.as_ref().filter(|_| is_ours) {
-                // A terminal that is gone needs nothing.
+                // A closed terminal needs no reset.
                 let _best_effort = tcsetattr(io::stdin(), OptionalActions::Now, before);
             }
         }
@@ -192,7 +191,7 @@ mod system {
         CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
     };
 
-    /// What ends a run.
+    /// The console events that end a run.
     pub(super) struct Signals(CtrlC, CtrlBreak, CtrlClose, CtrlShutdown);
 
     impl Signals {
@@ -211,7 +210,7 @@ mod system {
         }
     }
 
-    /// The console is put back by the system.
+    /// Windows restores the console itself.
     pub(super) struct Terminal;
 
     impl Terminal {

@@ -1,8 +1,8 @@
-//! The run told to an OpenTelemetry collector over OTLP (feature `otel`).
+//! Exports the spans of a run to an OpenTelemetry collector over OTLP (feature `otel`).
 //!
-//! Nothing is sent unless the usual variables ask for it, and nothing that goes wrong here costs
-//! more than the spans: the verb does its work, and the end of the run waits for the collector a
-//! second at most. The variables that say how are read by OpenTelemetry itself.
+//! Nothing is sent unless the standard `OTEL_…` variables ask for it. A failure here costs only the
+//! spans: the verb runs anyway, and the end of the run waits for the collector at most
+//! [`SHUTDOWN_TIMEOUT`]. OpenTelemetry itself reads the other variables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,26 +29,26 @@ use crate::host::Host;
 use crate::log;
 use crate::ui::{Ui, style};
 
-/// How long the end of a run waits for the collector.
+/// The longest time that the end of a run waits for the collector.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long one request to the collector may take while the verb works, unless a variable says so.
+/// The timeout of one request to the collector, unless a variable sets another.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What we call ourselves, unless a variable says otherwise.
+/// The service name, unless a variable sets another.
 const SERVICE: &str = "wharf";
 
-/// What exports the spans of this run.
+/// The exporter of this run.
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
-    /// Whether some spans did not arrive.
+    /// Whether an export has failed.
     has_lost_spans: Arc<AtomicBool>,
-    /// The span that this run is a part of, if whoever started us says so.
+    /// The parent span from `TRACEPARENT`, if there is one.
     parent: Context,
     ui: Ui,
 }
 
-/// Starts the log, and to export if that is wanted.
+/// Starts the log, and the export if it is requested.
 pub(crate) fn init(flags: &Flags, host: &Host) -> Option<Traces> {
     let env = &host.env;
     let ui = Ui::new(flags, host.terminal, env);
@@ -59,11 +59,11 @@ pub(crate) fn init(flags: &Flags, host: &Host) -> Option<Traces> {
             None
         }
         ExportSetting::On => exporter(env).or_else(|| {
-            let why = "the endpoint for OpenTelemetry is not understood";
+            let why = "the OpenTelemetry endpoint is not a valid address";
             warn(
                 &ui,
                 why,
-                "`OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318",
+                "set `OTEL_EXPORTER_OTLP_ENDPOINT` to an address such as http://127.0.0.1:4318",
             );
             None
         }),
@@ -83,10 +83,10 @@ pub(crate) fn init(flags: &Flags, host: &Host) -> Option<Traces> {
 }
 
 impl Traces {
-    /// Runs a verb in a span of its own, and sends what is still to be sent.
+    /// Runs a verb in a span, and exports the remaining spans.
     pub(crate) fn run(self, verb: &str, work: impl FnOnce() -> Exit) -> Exit {
         let span = tracing::info_span!("run", verb, otel.name = format!("{SERVICE} {verb}"));
-        // It fails only where nobody records the span.
+        // It fails only if the span is not recorded.
         drop(span.set_parent(self.parent));
         let exit = span.in_scope(work);
         let code = exit as u8;
@@ -102,26 +102,25 @@ impl Traces {
         if ended.is_err() || self.has_lost_spans.load(Ordering::SeqCst) {
             let warning = style::warning("warning:");
             self.ui.notice(&format!("{warning} not all spans have reached the collector"));
-            self.ui.hint("see `OTEL_EXPORTER_OTLP_ENDPOINT`, or say `OTEL_TRACES_EXPORTER=none`");
+            self.ui.hint("check `OTEL_EXPORTER_OTLP_ENDPOINT`, or set `OTEL_TRACES_EXPORTER=none`");
         }
         exit
     }
 }
 
-/// What the variables want of us.
+/// What the variables ask for.
 #[derive(Debug, PartialEq, Eq)]
 enum ExportSetting {
     Off,
     On,
-    /// Something that we cannot do.
+    /// The variables ask for something that is not supported.
     Unsupported {
         why: String,
         hint: &'static str,
     },
 }
 
-/// Returns what a variable says about the export of traces, or else about exports of all kinds,
-/// with the name of the variable.
+/// Returns the name and value of the OTLP variable for traces, or else of the one for all signals.
 fn otlp_variable(env: &Env, what: &str) -> Option<(String, String)> {
     let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{what}"), format!("OTEL_EXPORTER_OTLP_{what}")];
     names.into_iter().find_map(|name| {
@@ -130,7 +129,7 @@ fn otlp_variable(env: &Env, what: &str) -> Option<(String, String)> {
     })
 }
 
-/// Says that a variable has a value that cannot be followed.
+/// Reports a variable whose value is not supported.
 fn unsupported(variable: &str, value: &str, hint: &'static str) -> ExportSetting {
     ExportSetting::Unsupported { why: format!("`{variable}` is \"{}\"", clip(value, 40)), hint }
 }
@@ -161,7 +160,7 @@ fn export_setting(env: &Env) -> ExportSetting {
     }
 }
 
-/// An exporter that remembers whether something went wrong: the end of a provider does not tell.
+/// An exporter that records failures, because the shutdown of a provider does not report them.
 #[derive(Debug)]
 struct MonitoredExporter {
     exporter: SpanExporter,
@@ -184,13 +183,13 @@ impl opentelemetry_sdk::trace::SpanExporter for MonitoredExporter {
     }
 }
 
-/// Makes what exports, as the variables say it.
+/// Creates the exporter from the variables.
 fn exporter(env: &Env) -> Option<MonitoredExporter> {
     let said =
         otlp_variable(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
     let collector =
         CollectorClient::new(env, said.map_or(REQUEST_TIMEOUT, Duration::from_millis)).ok()?;
-    // Whoever waits for the end of a run does not wait for a collector to come back.
+    // Retries would delay the end of the run.
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(collector)
@@ -200,7 +199,7 @@ fn exporter(env: &Env) -> Option<MonitoredExporter> {
     Some(MonitoredExporter { exporter, has_lost_spans: Arc::default() })
 }
 
-/// Says who exports; a name or version that a variable gives counts.
+/// Describes the service; a name or version from a variable takes precedence.
 fn resource() -> Resource {
     let given = Resource::builder().build();
     let name = given.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
@@ -215,14 +214,14 @@ fn resource() -> Resource {
     own.build()
 }
 
-/// Returns the span that started us: `TRACEPARENT` and `TRACESTATE`, as other tools hand it on.
+/// Returns the parent span from `TRACEPARENT` and `TRACESTATE`.
 fn parent(env: &Env) -> Context {
     let names = [("traceparent", "TRACEPARENT"), ("tracestate", "TRACESTATE")];
     let carried = names.into_iter().filter_map(|(key, name)| {
         Some((key.to_owned(), env.nonempty_variable(name)?.trim().to_owned()))
     });
     let carried: HashMap<String, String> = carried.collect();
-    // What is too short would be filled up with zeroes, and be the trace of somebody else.
+    // The propagator would pad a short id with zeroes, which makes it a different trace.
     let parts = carried.get("traceparent").map(|told| told.split('-').map(str::len));
     if !parts.is_some_and(|parts| parts.take(4).eq([2, 32, 16, 2])) {
         return Context::new();

@@ -1,4 +1,4 @@
-//! The list of verbs. The parser, the help and the dispatch are made from it.
+//! The list of verbs. The parser, the help and the dispatch are generated from it.
 //!
 //! A new verb is a file in `commands`, with its arguments and a function `run`, and a line here.
 
@@ -14,14 +14,14 @@ macro_rules! verbs {
     ($($group:literal {
         $($(#[$attribute:meta])* $name:literal $variant:ident($module:ident::$args:ident),)*
     })*) => {
-        /// What to do.
+        /// The verb of a command line, with its arguments.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Verb {
             $($($(#[$attribute])* #[command(name = $name)] $variant($module::$args),)*)*
         }
 
         impl Verb {
-            /// Does it.
+            /// Runs the verb.
             pub(crate) fn run(&self, invocation: &Invocation) -> Result<Exit, Failure> {
                 match self {
                     $($(Self::$variant(args) => $module::run(args, invocation),)*)*
@@ -35,7 +35,7 @@ macro_rules! verbs {
 }
 
 verbs! {
-    "Every day" {
+    "Common" {
         #[command(visible_alias = "ls")]
         "list" List(list::ListArgs),
         "tools" Tools(tools::ToolsArgs),
@@ -43,7 +43,7 @@ verbs! {
         "add" Add(add::AddArgs),
         "doctor" Doctor(doctor::DoctorArgs),
     }
-    "See" {
+    "Inspect" {
         "status" Status(status::StatusArgs),
         "test" Test(test::TestArgs),
         "get" Get(get::GetArgs),
@@ -82,8 +82,8 @@ verbs! {
 }
 
 impl Verb {
-    /// Tells whether it changes servers without a look at all of them, which would say what the
-    /// settings of a project do.
+    /// Tells whether the verb changes servers without loading the catalog. Loading it would print
+    /// what the settings of a project change.
     pub(crate) fn changes_definitions(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,6 @@
-//! Prints every server found from a folder: `cargo run -p wharf-config --example catalog -- HOME
-//! FOLDER`.
+//! Prints the catalog of a working folder as JSON.
+//!
+//! Run: `cargo run -p wharf-config --example catalog -- HOME FOLDER`.
 
 use wharf_config::{Env, LoadOptions, Platform, load, view::CatalogView};
 

@@ -1,6 +1,8 @@
-//! Everything that was found: who has each name, who is shadowed, what is wrong.
+//! The catalog: every definition that was found, its state, the winner of each name, and all
+//! problems.
 //!
-//! Nothing that was found is lost. [`load`] is the one way to get a catalog.
+//! No definition is dropped: shadowed, disabled, untrusted and invalid ones stay in the list.
+//! [`load`] makes a catalog from files; `one_off` makes one from an entry on the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,73 +22,73 @@ use crate::spec::FieldUse;
 use crate::switches::Switches;
 use crate::trust::{Trust, TrustStore};
 
-/// Every server of a person, as seen from one folder.
+/// All server definitions that apply in one working folder.
 #[derive(Debug)]
 pub struct Catalog {
-    /// All definitions, highest first.
+    /// All definitions, in order of precedence.
     pub servers: Vec<Server>,
-    /// Definitions that [`Catalog::keep_only`] took away: they exist, but nobody asks for them now.
+    /// Definitions that [`Catalog::keep_only`] removed: they exist, but this run does not use them.
     pub excluded: Vec<Server>,
-    /// What is wrong with files and settings, apart from single servers.
+    /// Problems of files and settings; those of one server are in [`Server::problems`].
     pub problems: Vec<Problem>,
-    /// Every file that was there, whatever was in it.
+    /// Every config file that exists, even if it defines no server.
     pub files: Vec<Arc<Source>>,
-    /// The settings in force.
+    /// The effective settings.
     pub settings: Settings,
     /// The folders that count as the project, nearest first.
     pub project_folders: Vec<PathBuf>,
-    /// The person trusts the project for this run, or has agreed to something in its folders.
+    /// The project is trusted for this run, or the person trusts something in its folders.
     pub is_folder_trusted: bool,
-    /// Keys of the servers that are handled natively.
+    /// API keys of the Exa servers that the session replaces.
     pub exa_keys: Vec<Secret>,
 }
 
-/// One definition and what became of it.
+/// One definition and its state after merging.
 #[derive(Debug)]
 pub struct Server {
     /// The entry as written.
     pub definition: Definition,
-    /// What became of it.
+    /// Its state.
     pub state: DefinitionState,
-    /// Whether it may be used, if it came with a project.
+    /// Whether the person trusts it; only project definitions need trust.
     pub trust: Trust,
-    /// How it is reached, as far as it says.
+    /// Its transport, if its fields determine one.
     pub transport: Option<TransportKind>,
-    /// What to connect, for enabled servers.
+    /// The expanded definition, if it is enabled, a duplicate or native.
     pub spec: Option<Box<ServerSpec>>,
     /// Why it is disabled.
     pub reason: Option<String>,
-    /// The file that has its name.
+    /// The source of the definition that shadows it.
     pub shadowed_by: Option<Arc<Source>>,
-    /// The server that is the same under another name.
+    /// The name of the server that it duplicates.
     pub duplicate_of: Option<ServerName>,
-    /// Each placeholder in it.
+    /// Every placeholder in it.
     pub uses: Vec<FieldUse>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
-/// What became of a definition.
+/// The state of a definition after merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionState {
     /// It will be connected.
     Enabled,
-    /// Somebody switched it off.
+    /// It is switched off in a file.
     Disabled,
-    /// It came with a project and nobody has agreed to it yet.
+    /// It comes from a project and the person has not accepted it.
     Untrusted,
-    /// It does not say enough.
+    /// Its fields are incomplete or contradict each other.
     Invalid,
-    /// Another definition has its name.
+    /// Another definition wins its name.
     Shadowed,
-    /// The same server is there under another name.
+    /// A server under another name has the same transport.
     Duplicate,
-    /// The session does its work itself.
+    /// The session provides the same function itself.
     Native,
 }
 
 impl DefinitionState {
-    /// The word used in output.
+    /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Enabled => "enabled",
@@ -100,25 +102,25 @@ impl DefinitionState {
     }
 }
 
-/// How to look.
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+/// Options of [`load`].
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoadOptions {
-    /// Leave project files out, as `discovery.project = false` does.
+    /// Do not read project files, as with `discovery.project = false`.
     pub without_project: bool,
-    /// Take every project definition as trusted, for this one look.
+    /// Treat every project definition as trusted, in this run only.
     pub trust_project: bool,
-    /// The session has its own web search, so Exa's servers are set aside.
+    /// The session has its own web search, so Exa servers are not connected.
     pub native_web_search: bool,
-    /// Look at our own files whatever a variable or setting leaves out, to change them.
+    /// Read Wharf's own files, to change them, even if a variable or setting excludes them.
     pub for_editing: bool,
 }
 
-/// Why nothing could be found at all.
+/// Why no catalog could be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {
-    /// The variable that replaces all files does not hold what it should.
+    /// `WHARF_MCP_SERVERS` is not a JSON object of servers.
     #[error(
         "WHARF_MCP_SERVERS is not a JSON object of servers: {reason} (line {line}, column {column})"
     )]
@@ -130,7 +132,7 @@ pub enum DiscoveryError {
         /// The column in that line.
         column: u32,
     },
-    /// There is no folder to look from.
+    /// The working folder does not exist.
     #[error("no such working folder: {}", .path.display())]
     NoFolder {
         /// The folder.
@@ -148,11 +150,11 @@ impl DiscoveryError {
     }
 }
 
-/// Finds, reads, checks and merges everything.
+/// Finds, reads, checks and merges all definitions.
 ///
 /// # Errors
-/// Only when there is nothing to look at: a working folder that does not exist, or a
-/// `WHARF_MCP_SERVERS` that is no JSON. Everything else is a problem in the catalog.
+/// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not a JSON object. Everything
+/// else becomes a problem in the catalog.
 pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
@@ -206,14 +208,14 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
     })
 }
 
-/// Tells whether a machine without servers gets the defaults. Who sets the variable that replaces
-/// all files has said which servers there are, also when there are none.
+/// Tells whether the default servers are used if nothing is defined. `WHARF_MCP_SERVERS` replaces
+/// all files, so it replaces the defaults, too.
 fn needs_defaults(env: &Env, settings: &Settings) -> bool {
     let is_left_out = settings.list("discovery.disabled").iter().any(|id| id == "defaults");
     !is_left_out && servers_variable(env).is_none()
 }
 
-/// Returns the variable that replaces all files, if it says anything.
+/// Returns the variable that replaces all files, if it is not empty.
 fn servers_variable(env: &Env) -> Option<&str> {
     env.variable("WHARF_MCP_SERVERS").filter(|text| !text.trim().is_empty())
 }
@@ -244,7 +246,7 @@ fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Discover
 }
 
 impl Catalog {
-    /// Goes through the definitions that have their names, by name.
+    /// Returns the winner of each name, sorted by name.
     pub fn winners(&self) -> Vec<&Server> {
         let mut winners: Vec<&Server> = self
             .servers
@@ -255,32 +257,32 @@ impl Catalog {
         winners
     }
 
-    /// Goes through all definitions, by name and then by precedence.
+    /// Returns all definitions, sorted by name and then by precedence.
     pub fn all(&self) -> Vec<&Server> {
         let mut all: Vec<&Server> = self.servers.iter().collect();
         all.sort_by_cached_key(|server| sort_key(server));
         all
     }
 
-    /// Returns the definition that has a name.
+    /// Returns the winner of a name.
     pub fn winner(&self, name: &str) -> Option<&Server> {
         let named = self.servers.iter().filter(|server| server.definition.name.as_str() == name);
         named.into_iter().find(|server| server.state != DefinitionState::Shadowed)
     }
 
-    /// Goes through all definitions of a name, highest first.
+    /// Returns all definitions of a name, in order of precedence.
     pub fn candidates<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Server> {
         self.servers.iter().filter(move |server| server.definition.name.as_str() == name)
     }
 
-    /// Leaves only some definitions for whoever gets the catalog next.
+    /// Keeps the wanted definitions and moves all others to [`Catalog::excluded`].
     pub fn keep_only(&mut self, is_wanted: impl Fn(&Server) -> bool) {
         let (wanted, others) = std::mem::take(&mut self.servers).into_iter().partition(is_wanted);
         self.servers = wanted;
         self.excluded.extend::<Vec<Server>>(others);
     }
 
-    /// Finds the name that was probably meant.
+    /// Returns the most similar name, for a hint after a typing mistake.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         let names = self.servers.iter().map(|server| server.definition.name.as_str());
         crate::text::nearest(name, names.filter(|own| *own != name))

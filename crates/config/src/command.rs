@@ -1,7 +1,7 @@
-//! Finds the program that a command names, the way it will be started.
+//! Finds the program that a command names, in the same way as it will be started.
 //!
-//! Through PATH only, and only through its absolute folders: an empty or relative one would mean
-//! the working folder, and what lies there may have come with a repository.
+//! A name is searched in the absolute folders of PATH only. An empty or relative folder would mean
+//! the working folder, whose files may come from an untrusted repository.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,11 @@ pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
     which::which_in(target, search, folder).ok().filter(|path| path.is_absolute())
 }
 
-/// Returns the program that a definition leads to, found the way it will be started: with its
-/// placeholders replaced, and a relative path from the folder in which it would run.
+/// Returns the program that a definition would start: placeholders are replaced, and a relative
+/// path starts at the folder in which the program would run.
 ///
-/// What was put in for a placeholder shows only where it is the way to a program that exists.
+/// The value of a placeholder is visible in the result only as part of the path of an existing
+/// program.
 pub(crate) fn find_program(
     definition: &Definition,
     env: &Env,

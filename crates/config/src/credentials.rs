@@ -1,7 +1,8 @@
-//! Keeps tokens out of config files: the entry holds a reference, this 0600 file the token.
+//! The credential store, `credentials.json`: config entries hold a reference, this file (mode 0600)
+//! holds the token.
 //!
-//! A credential is bound to the address it was given for; a reference alone does not make it go
-//! anywhere else.
+//! A credential is bound to the address it was stored for. An entry that refers to it from another
+//! address does not get it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,21 +13,21 @@ use crate::env::Env;
 use crate::secret::Secret;
 use crate::store::{self, StoreError, StoreErrorKind, private_file};
 
-/// The credentials of one person.
+/// The stored credentials of one person.
 #[derive(Debug, Default)]
 pub struct Credentials {
     path: Option<PathBuf>,
     file: CredentialFile,
 }
 
-/// A token and what it is for.
+/// A token and the server it is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The address it was given for.
+    /// The address, or the launch identity of a program, that it is bound to.
     pub resource: String,
-    /// Who issued it, once signing in tells.
+    /// Who issued it, if known from signing in.
     pub issuer: Option<String>,
-    /// Which account it stands for.
+    /// The account it belongs to.
     pub account: Option<String>,
     /// The token.
     pub token: Secret,
@@ -55,7 +56,7 @@ struct StoredCredential {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     account: Option<String>,
     token: String,
-    /// What later versions keep beside these.
+    /// Fields of later versions, kept unchanged.
     #[serde(flatten)]
     rest: serde_json::Map<String, serde_json::Value>,
 }
@@ -64,14 +65,14 @@ struct StoredCredential {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CredentialError {
-    /// There is no home to keep them in.
+    /// There is no home folder for the file.
     #[error("there is no home folder to keep credentials in")]
     NoHome,
     /// The file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file is not what Wharf writes.
-    #[error("{} is damaged on line {line}", .path.display())]
+    /// The file is not valid JSON of the expected form.
+    #[error("{} is malformed (line {line})", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -85,7 +86,7 @@ impl Credentials {
     pub fn load(env: &Env) -> Result<Self, CredentialError> {
         let path = env.wharf_home().ok_or(CredentialError::NoHome)?.join("credentials.json");
         let file = match store::read(&path)? {
-            // Without the error's own words: they may quote what is in the file.
+            // The error's message is dropped: it may quote a token.
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 CredentialError::Damaged { path: path.clone(), line: error.line() }
             })?,
@@ -103,7 +104,7 @@ impl Credentials {
         self.set_bearer(None, resource, token)
     }
 
-    /// Stores a token under a reference, or under a new one, and returns the reference.
+    /// Stores a token under this reference, or under a new one, and returns the reference.
     pub fn set_bearer(
         &mut self,
         id: Option<&str>,
@@ -138,7 +139,7 @@ impl Credentials {
         })
     }
 
-    /// Forgets a credential; says whether there was one.
+    /// Removes a credential; returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         self.file.credentials.remove(id).is_some()
     }

@@ -1,4 +1,4 @@
-//! The servers of a machine on which nobody has configured any.
+//! The built-in default servers, used on a machine where no server is configured.
 
 use crate::discover;
 use crate::env::Env;
@@ -6,14 +6,14 @@ use crate::formats;
 use crate::server::Definition;
 use crate::source::{Level, Source};
 
-/// Written as a person would write them, and read the same way.
+/// In the format of a config file, so that the same reader is used.
 const DEFAULTS: &str = r#"{
   "thinking": { "command": "wharf", "args": ["mcp", "thinking"], "approval": "never" },
   "context7": { "command": "npx", "args": ["-y", "@upstash/context7-mcp@latest"], "approval": "never" },
   "github": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-github"] }
 }"#;
 
-/// Returns the defaults.
+/// Returns the definitions of the default servers.
 pub(crate) fn definitions(env: &Env) -> Vec<Definition> {
     let Some(program) = formats::program("defaults") else { return Vec::new() };
     let Ok(found) = discover::read_variable(env, program, "built-in defaults", DEFAULTS) else {

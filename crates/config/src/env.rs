@@ -1,13 +1,13 @@
-//! The person's surroundings as plain data: variables, home, working folder, platform.
+//! The environment as plain data: variables, home folder, working folder, platform.
 //!
-//! Nothing in this crate asks the process for any of it, so every test can have its own world and
-//! the paths of all three systems can be checked on any of them.
+//! Nothing in this crate reads these from the process. So every test has its own environment, and
+//! the paths of all three platforms can be tested on any of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The operating system whose habits decide where files lie.
+/// The operating system whose conventions decide where files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
     /// Linux and the other Unixes.
@@ -29,22 +29,22 @@ impl Platform {
     };
 }
 
-/// Variables, folders and platform; given to everything that would otherwise ask the process.
+/// Variables, folders and platform; passed to everything that would otherwise read the process's.
 #[derive(Clone)]
 pub struct Env {
-    /// Whose habits decide where files lie.
+    /// The platform whose conventions decide where files are.
     pub platform: Platform,
     /// The home folder, if there is one.
     pub home: Option<PathBuf>,
     /// The working folder, absolute.
     pub cwd: PathBuf,
-    /// Where system-wide files such as `/etc` are looked for; `/` but for tests and images.
+    /// The root of system-wide files such as `/etc`: `/`, except in tests and images.
     pub system_root: PathBuf,
     variables: BTreeMap<String, String>,
 }
 
 impl Env {
-    /// Makes surroundings with a working folder and nothing else.
+    /// Makes an environment with a working folder and no variables or home.
     pub fn new(platform: Platform, cwd: impl Into<PathBuf>) -> Self {
         Self {
             platform,
@@ -62,7 +62,7 @@ impl Env {
         self
     }
 
-    /// Sets where system-wide files are looked for.
+    /// Sets the root of system-wide files.
     #[must_use]
     pub fn with_system_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.system_root = root.into();
@@ -83,7 +83,7 @@ impl Env {
         self
     }
 
-    /// Returns a variable, also when it is empty. On Windows names have no case.
+    /// Returns a variable, even if it is empty. On Windows the case of names is ignored.
     pub fn variable(&self, name: &str) -> Option<&str> {
         match self.platform {
             Platform::Windows => self
@@ -95,12 +95,12 @@ impl Env {
         }
     }
 
-    /// Goes through all variables, by name.
+    /// Iterates over all variables, sorted by name.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns a variable that says something: set and not empty.
+    /// Returns a variable that is set and not empty.
     pub fn nonempty_variable(&self, name: &str) -> Option<&str> {
         self.variable(name).filter(|value| !value.is_empty())
     }
@@ -111,15 +111,14 @@ impl Env {
             .or_else(|| self.home.as_ref().map(|home| home.join(".wharf")))
     }
 
-    /// Returns the folder or file that a variable names. A relative path does not count: it would
-    /// lead into whatever project the working folder belongs to.
+    /// Returns the folder or file that a variable names. A relative path is ignored: it would start
+    /// at the working folder, which may be an untrusted project.
     pub fn folder_variable(&self, name: &str) -> Option<PathBuf> {
         let path = self.path_from(self.nonempty_variable(name)?, Path::new(""));
         self.is_absolute(&path).then_some(path)
     }
 
-    /// Tells whether a path leads to the same place from every folder, on the platform whose habits
-    /// count.
+    /// Tells whether a path is absolute on this environment's platform.
     pub(crate) fn is_absolute(&self, path: &Path) -> bool {
         let text = path.to_string_lossy();
         let mut letters = text.chars();
@@ -130,7 +129,7 @@ impl Env {
         path.is_absolute() || (self.platform == Platform::Windows && (is_drive || is_share))
     }
 
-    /// Replaces a leading `~` by the home folder; other relative paths start at `base`.
+    /// Replaces a leading `~` by the home folder; resolves other relative paths from `base`.
     pub fn path_from(&self, text: &str, base: &Path) -> PathBuf {
         match (text.strip_prefix('~'), &self.home) {
             (Some(""), Some(home)) => home.clone(),
@@ -139,11 +138,11 @@ impl Env {
         }
     }
 
-    /// Shows a path with `~` for the home folder.
+    /// Renders a path, with `~` for the home folder.
     pub fn display_path(&self, path: &Path) -> String {
         let Some(home) = self.home.as_deref() else { return path.display().to_string() };
         // Most paths of a listing are in the home folder, and comparing texts is much cheaper than
-        // comparing paths; what only looks different is left to the latter.
+        // comparing paths. Equal paths in different spellings are found by the comparison below.
         if let (Some(text), Some(home)) = (path.to_str(), home.to_str())
             && let Some(rest) = text.strip_prefix(home)
             && rest.starts_with(std::path::MAIN_SEPARATOR)
@@ -158,7 +157,7 @@ impl Env {
     }
 }
 
-/// Shows where it is, never what is in the variables.
+/// Omits the variables: they may hold secrets.
 impl fmt::Debug for Env {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Env")

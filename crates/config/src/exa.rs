@@ -1,10 +1,11 @@
-//! Recognizes Exa's servers, which a session with its own web search handles itself.
+//! Recognizes Exa servers. A session with native web search uses their API keys and does not
+//! connect them.
 
 use crate::env::Env;
 use crate::secret::Secret;
 use crate::server::{ConfigValue, ServerSpec, Transport};
 
-/// Tells whether a server is one of Exa's.
+/// Tells whether a server is an Exa server.
 pub(crate) fn is_exa(spec: &ServerSpec) -> bool {
     match &spec.transport {
         Transport::Stdio(launch) => launch
@@ -19,7 +20,7 @@ pub(crate) fn is_exa(spec: &ServerSpec) -> bool {
     }
 }
 
-/// Returns the key such a server would have used, if that is known without running anything.
+/// Returns the API key of an Exa server, if it is known without running a command.
 pub(crate) fn find_key(spec: &ServerSpec, env: &Env) -> Option<Secret> {
     let named = |pairs: &[(String, ConfigValue)], name: &str| {
         let (_, value) = pairs.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;

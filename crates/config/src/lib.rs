@@ -4,9 +4,9 @@
 //! files ─ discover ─ formats ─ trust ─ expand ─ validate ─ merge ─► Catalog
 //! ```
 //!
-//! Everything is plain: no async, no network, no processes, and no look at the process's own
-//! environment — an [`Env`] is given. Reading never fails as a whole; every stage yields values and
-//! [`Problem`]s.
+//! This crate has no async code, does not use the network, starts no process and does not read the
+//! process's environment: the caller passes an [`Env`]. Reading does not fail as a whole; every
+//! stage returns values and [`Problem`]s.
 //!
 //! ```
 //! use wharf_config::{Env, LoadOptions, Platform, load};

@@ -1,7 +1,7 @@
 //! Picks one definition per server name; the others are kept as shadowed.
 //!
-//! Definitions are never blended: a half-merged server is one nobody wrote. A winner that is
-//! invalid, disabled or untrusted keeps its name, so nothing slips in unseen from below.
+//! Fields of two definitions are never mixed. A winner that is invalid, disabled or untrusted still
+//! shadows the others, so a definition of lower precedence does not silently take its place.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,20 +22,20 @@ use crate::spec;
 use crate::switches::Switches;
 use crate::trust::Trust;
 
-/// What decides beside the definitions themselves.
+/// The options of a merge, and what it reads besides the definitions.
 pub(crate) struct MergeOptions<'a> {
     pub(crate) env: &'a Env,
-    /// The files that definitions name, as they were when trust was judged.
+    /// The files that definitions name, with the contents that were checked for trust.
     pub(crate) files: &'a NamedFiles,
-    /// What the person switched on and off in our user file.
+    /// The `disabledServers` and `enabledServers` of Wharf's user file.
     pub(crate) switches: &'a Switches,
-    /// Whether the same server under two names is connected twice.
+    /// Whether a server that two names define is connected twice.
     pub(crate) keep_duplicates: bool,
-    /// Whether Exa servers are handled by the session's own web search.
+    /// Whether the session's native web search replaces Exa servers.
     pub(crate) native_web_search: bool,
 }
 
-/// Decides the state of every definition. The result is in the order of precedence.
+/// Decides the state of every definition. The result is in order of precedence.
 pub(crate) fn merge(
     definitions: Vec<(Definition, Trust)>,
     options: &MergeOptions<'_>,
@@ -76,7 +76,7 @@ pub(crate) fn merge(
     servers
 }
 
-/// Decides the state of the definition that has its name.
+/// Decides the state of the winner of a name.
 fn decide_state(definition: Definition, trust: Trust, options: &MergeOptions<'_>) -> Server {
     let mut server = Server::new(definition, trust);
     let name = server.definition.name.as_str();
@@ -92,8 +92,8 @@ fn decide_state(definition: Definition, trust: Trust, options: &MergeOptions<'_>
     server.transport = structure.as_ref().ok().copied();
     let checked = structure.and_then(|kind| spec::check_address(&server.definition, kind));
     if let Err(invalid) = checked {
-        // An entry that is not even an object has said so already, and one that is only a switch
-        // needs nothing else.
+        // An entry that is not an object has its problem already, and an entry that only switches a
+        // server off needs no other field.
         if !server.has_errors() && off.is_none() {
             server.problems.push(spec::problem(&server.definition, &invalid));
         }
@@ -123,7 +123,7 @@ fn add_spec(server: &mut Server, options: &MergeOptions<'_>) {
     };
 }
 
-/// Lets a project's map replace the person's, where the program does that and the person agreed.
+/// Lets a trusted project map replace the whole user map, for programs that do so.
 fn replace_whole_maps(sorted: &mut [(Definition, Trust)]) {
     let replacing: Vec<(&'static str, Arc<Source>)> = sorted
         .iter()
@@ -157,7 +157,7 @@ fn report_shadowing(server: &mut Server, path: &str) {
     server.problems.push(problem);
 }
 
-/// Finds the same server under two names: the higher one connects.
+/// Marks servers with equal transports as duplicates, except the first in order of precedence.
 fn mark_duplicates(servers: &mut [Server]) {
     let mut first: HashMap<DuplicateKey<'_>, &ServerName> = HashMap::with_capacity(servers.len());
     let mut duplicates: Vec<(usize, ServerName)> = Vec::new();
@@ -179,7 +179,7 @@ fn mark_duplicates(servers: &mut [Server]) {
     }
 }
 
-/// What makes two servers the same: the way they are started or reached.
+/// The parts of a transport that are compared to find duplicates.
 #[derive(PartialEq, Eq, Hash)]
 struct DuplicateKey<'a> {
     command: Option<&'a Secret>,
@@ -203,7 +203,7 @@ impl<'a> DuplicateKey<'a> {
                 command: None,
                 url: Some(&endpoint.url),
                 args: &[],
-                // The names of headers have no case.
+                // Header names are case-insensitive.
                 values: endpoint
                     .headers
                     .iter()

@@ -1,8 +1,8 @@
 //! Reads the files that definitions name (`envFile`, `{file:…}`, helpers), each once per load.
 //!
-//! What is hashed for trust and what is used as a value must be the same bytes, so both sides ask
-//! here. A path is resolved to the real file first: `/proc/self/cwd`, `..` and symbolic links must
-//! not hide that a file belongs to the repository.
+//! The bytes that are hashed for trust must be the bytes that are used, so both are read here. A
+//! path is resolved to the real file first: `/proc/self/cwd`, `..` and symbolic links must not hide
+//! that a file belongs to the repository.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use crate::server::Definition;
 use crate::source::Level;
 use crate::store;
 
-/// How large a file may be that a project's definition names.
+/// The size limit of one file that a project's definition names.
 const MAX_PROJECT_FILE_BYTES: u64 = 1024 * 1024;
 
-/// How much all files that project definitions name may hold together.
+/// The size limit of all files together that project definitions name.
 const MAX_PROJECT_TOTAL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The files that were read during one load.
@@ -30,17 +30,17 @@ pub(crate) struct NamedFiles {
     spent: Cell<u64>,
 }
 
-/// A file that a definition names, as it was when it was first wanted.
+/// A file that a definition names, as it was when it was first read.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct NamedFile {
-    /// Where it really is; none if there is nothing.
+    /// Its real path; none if it does not exist.
     pub(crate) real: Option<PathBuf>,
-    /// What is in it; none if it cannot be read.
+    /// Its contents; none if it cannot be read.
     pub(crate) text: Option<Arc<str>>,
 }
 
 impl NamedFiles {
-    /// Returns a file, which is read the first time only.
+    /// Returns a file; only the first call for a path reads it.
     pub(crate) fn read(&self, path: &Path, level: Level) -> Arc<NamedFile> {
         if let Some(known) = self.read.borrow().get(path) {
             return Arc::clone(known);
@@ -51,7 +51,7 @@ impl NamedFiles {
     }
 
     fn read_now(&self, path: &Path, level: Level) -> NamedFile {
-        // The real path is the one that is opened, so what is judged by it is what is read.
+        // The real path is opened, so that the file which is checked is the file which is read.
         let Ok(real) = path.canonicalize() else { return NamedFile { real: None, text: None } };
         let most = match level {
             Level::Project => {
@@ -67,7 +67,7 @@ impl NamedFiles {
     }
 }
 
-/// Says how many were read, never what is in them.
+/// Shows the number of files, never their contents.
 impl fmt::Debug for NamedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NamedFiles")
@@ -76,7 +76,7 @@ impl fmt::Debug for NamedFiles {
     }
 }
 
-/// The folders of the repository in which a definition stands.
+/// The repository that contains a definition.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
     root: PathBuf,
@@ -84,7 +84,7 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// Finds the repository of a definition; outside of one it is the folder of the definition.
+    /// Finds the repository of a definition; without one, the folder of the definition is used.
     pub(crate) fn of(definition: &Definition) -> Self {
         let folder: &Path = &definition.folder;
         let root = repository_root(folder).unwrap_or_else(|| folder.to_owned());
@@ -92,19 +92,19 @@ impl Repository {
         Self { root, real_root }
     }
 
-    /// Returns its folder.
+    /// Returns its root folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Tells whether a path leads into the repository, as written or in fact.
+    /// Tells whether a path or its real path is inside the repository.
     pub(crate) fn contains(&self, path: &Path, real: Option<&Path>) -> bool {
         normalize(path).starts_with(&self.root)
             || real.is_some_and(|real| real.starts_with(&self.real_root))
     }
 
-    /// Tells whether a file may change without the person's doing: it is in the repository, or it
-    /// is named relative to it.
+    /// Tells whether a change of the repository can change this file: the file is inside it, or is
+    /// named by a relative path.
     pub(crate) fn controls(
         &self,
         named: &str,
@@ -118,7 +118,7 @@ impl Repository {
     }
 }
 
-/// Returns a path without `.` and `..`, going by its words alone.
+/// Returns a path without `.` and `..`, without a look at the file system.
 pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,8 +1,7 @@
-//! A catalog of one server that no file defines: the person gives it on a command line, for one
-//! use.
+//! The catalog of a one-off server: one entry from the command line, which no file defines.
 //!
-//! The entry is read like one of Wharf's own file. What the person switched off by name does not
-//! count: the name of a one-off server is only a label.
+//! The entry is read like an entry of Wharf's own files. `disabledServers` and `enabledServers` do
+//! not apply, because the name of a one-off server is only a label.
 
 use std::path::PathBuf;
 
@@ -21,10 +20,10 @@ use crate::trust::{Trust, TrustStore};
 /// The provider of one-off servers, in [`Source::provider`](crate::Source::provider).
 pub const ONE_OFF: &str = "command-line";
 
-/// Makes a catalog of one server, under the settings in force in the working folder.
+/// Makes a catalog of one server, with the effective settings of the working folder.
 ///
 /// # Errors
-/// When the working folder does not exist.
+/// If the working folder does not exist.
 ///
 /// ```
 /// use serde_json::json;
@@ -60,7 +59,8 @@ pub fn load_one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Dis
     let project_folders = discover::project_folders(env);
     let project_folders: Vec<PathBuf> =
         project_folders.iter().map(|folder| folder.to_path_buf()).collect();
-    // An unreadable record means that nothing is trusted. No server here needs more than that.
+    // An unreadable trust file trusts nothing. The one server needs no trust, so no problem is
+    // added.
     let (trust, _) = TrustStore::load(env);
     Ok(Catalog {
         servers: merge::merge(judged.collect(), &merge_options),

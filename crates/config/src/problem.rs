@@ -1,22 +1,23 @@
-//! What is wrong with somebody's file, in words that help: where, what, and what to do.
+//! Problems: errors and warnings about config files, with file, line, message and hint.
 //!
-//! Reading never fails as a whole. Every stage yields values and problems, and a problem never
-//! contains a value from the file: a value may be a secret. Names of fields and servers are fine.
+//! Reading does not fail as a whole: every stage returns values and problems. A problem never
+//! quotes a value from a file, because the value may be a secret. Names of fields and servers may
+//! be quoted.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// How many characters a message or hint may have; only a name that is no name makes it longer.
+/// The longest message or hint; only absurdly long names reach it.
 const MAX_CHARS: usize = 500;
 
-/// One thing that is wrong, and how to put it right.
+/// One error or warning, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// Whether something is lost (error) or only worth knowing (warning).
+    /// Whether something is not used (error) or is used with a remark (warning).
     pub severity: Severity,
-    /// A short word for programs; the message may change, the code does not.
+    /// A short identifier for programs; the message may change, the code does not.
     pub code: &'static str,
     /// The server it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +28,7 @@ pub struct Problem {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_path")]
     pub path: Option<PathBuf>,
-    /// The line in the file, counted from 1.
+    /// The line in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// What is wrong.
@@ -41,24 +42,24 @@ pub struct Problem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something does not load.
+    /// Something cannot be used.
     Error,
-    /// Everything loads, but not quite as its author meant.
+    /// Everything is used, but perhaps not as its author intended.
     Warning,
 }
 
 impl Problem {
-    /// Makes a problem because of which something does not load.
+    /// Makes an error.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, &message.into())
     }
 
-    /// Makes a problem that stops nothing.
+    /// Makes a warning.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, &message.into())
     }
 
-    /// Names from the file stand in messages, so those are cleaned and cut here.
+    /// Messages contain names from files, so they are escaped and cut here.
     fn new(severity: Severity, code: &'static str, message: &str) -> Self {
         let message = crate::text::clip(message, MAX_CHARS);
         Self {
@@ -73,54 +74,54 @@ impl Problem {
         }
     }
 
-    /// Tells whether every verb has to say it: what a project's settings did, and variables of the
-    /// person's that do not count. Both change what a verb finds without a trace in its answer.
+    /// Tells whether every verb must report it: effects of a project's settings, and ignored
+    /// variables. Both change the result of a verb without a visible reason.
     pub fn concerns_every_verb(&self) -> bool {
         [crate::settings::BY_PROJECT, crate::discover::RELATIVE_FOLDER].contains(&self.code)
     }
 
-    /// Says in which file it is.
+    /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
         self.path = Some(path.to_owned());
         self
     }
 
-    /// Says on which line it is.
+    /// Sets the line.
     #[must_use]
     pub fn on_line(mut self, line: u32) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// Says which server it concerns.
+    /// Sets the server.
     #[must_use]
     pub fn of_server(mut self, server: impl Into<String>) -> Self {
         self.server = Some(server.into());
         self
     }
 
-    /// Says which field it concerns.
+    /// Sets the field.
     #[must_use]
     pub fn of_field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(crate::text::clip(&hint.into(), MAX_CHARS));
         self
     }
 
-    /// Tells whether something does not load because of it.
+    /// Tells whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-#[expect(clippy::ref_option, reason = "serde hands the field as it is")]
+#[expect(clippy::ref_option, reason = "serde passes the field as it is")]
 fn serialize_path<S: serde::Serializer>(
     path: &Option<PathBuf>,
     serializer: S,

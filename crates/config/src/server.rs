@@ -1,5 +1,5 @@
-//! A server at the two stages of this crate: a [`Definition`] as somebody wrote it, and a
-//! [`ServerSpec`] that is expanded, valid and ready to be resolved and connected.
+//! A server at the two stages of this crate: a [`Definition`], which has the fields as written in a
+//! file, and a [`ServerSpec`], which is expanded, valid and ready to be resolved and connected.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -18,13 +18,13 @@ use crate::server_url::{ServerUrl, render_written};
 use crate::source::{Rank, Source};
 use crate::store::private_file::hex;
 
-/// The name of a server as its file has it: any text.
+/// The name of a server as written in its file: any text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct ServerName(String);
 
 impl ServerName {
-    /// Takes a name as it was found.
+    /// Makes a name of any text.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
@@ -79,61 +79,61 @@ impl FromStr for NewServerName {
     }
 }
 
-/// Why Wharf will not write a name.
+/// Why Wharf does not write a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// There is none.
+    /// It is empty.
     #[error("Server name cannot be empty")]
     Empty,
-    /// Over 100 characters.
+    /// It has more than 100 characters.
     #[error("Server name is too long (max 100 characters)")]
     TooLong,
-    /// A character that some program could not take.
+    /// It has a character that some programs do not accept.
     #[error("Server name can only contain letters, numbers, dash, underscore and dot")]
     Characters,
 }
 
-/// A text from a file, with the placeholders its program knows.
+/// A text from a file, before expansion, with the placeholder syntax of its program.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WrittenText {
-    /// The text as it stands in the file.
+    /// The text as written in the file.
     pub text: String,
-    /// Which placeholders count in it.
+    /// The placeholders that are replaced in it.
     pub syntax: Syntax,
 }
 
-/// Shows that there is a text, not which: it may be a secret.
+/// Redacts the text: it may be a secret.
 impl fmt::Debug for WrittenText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(crate::secret::REDACTED)
     }
 }
 
-/// An entry in somebody's config file, with our field names and every text as written.
+/// An entry of a config file, with Wharf's field names and every text as written.
 #[derive(Debug, Clone)]
 pub struct Definition {
     /// The name.
     pub name: ServerName,
-    /// The file it stands in.
+    /// The file that contains it.
     pub source: Arc<Source>,
-    /// The line of its name in the file.
+    /// The line of its name.
     pub line: u32,
-    /// How high it stands.
+    /// Its precedence.
     pub rank: Rank,
-    /// The folder its relative paths and `${workspaceFolder}` start from: the project's, the
-    /// plugin's, or the folder of the file.
+    /// The base of its relative paths and of `${workspaceFolder}`: the folder of the project, of
+    /// the plugin, or of the file.
     pub folder: Arc<PathBuf>,
     /// The folder of the plugin or extension it belongs to.
     pub plugin: Option<Arc<PathBuf>>,
-    /// What it says; boxed, since definitions are moved about while they are sorted out.
+    /// Its fields; boxed, because definitions are moved often while they are sorted.
     pub fields: Box<EntryFields>,
     /// Why it is switched off, if it is.
     pub off: Option<SwitchedOff>,
-    /// What hides it whatever it is called: a managed file, or a map that replaces its own.
+    /// The managed file, or the map of servers, that replaces its whole file; names do not matter.
     pub replaced_by: Option<Arc<Source>>,
-    /// Grants its owner gave it elsewhere (`autoApprove` and the like): shown, never honoured.
+    /// Approvals granted in another program (`autoApprove` and similar): shown, but not applied.
     pub hints: Vec<String>,
-    /// The entry as a whole, as written; kept where trust depends on it.
+    /// The whole entry as written; kept if trust depends on it.
     pub raw: Option<Node>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
@@ -142,56 +142,57 @@ pub struct Definition {
 /// Why a definition is switched off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchedOff {
-    /// In words that continue "it is …".
+    /// Words that continue "it is …".
     pub reason: String,
-    /// Whether `enabledServers` in our user file may overrule it.
+    /// Whether `enabledServers` in Wharf's user file overrides it.
     pub by_other_program: bool,
 }
 
-/// The fields of an entry, as written.
+/// The fields of an entry, before expansion.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EntryFields {
-    /// The word for the transport.
+    /// The transport's name.
     pub kind: Option<String>,
     /// The program to start.
     pub command: Option<WrittenText>,
     /// Its arguments.
     pub args: Vec<WrittenText>,
-    /// Variables for it.
+    /// Environment variables of the program.
     pub env: Vec<(String, WrittenText)>,
-    /// A file with further variables.
+    /// A file with more variables.
     pub env_file: Option<WrittenText>,
-    /// The folder to start it in.
+    /// The working folder of the program.
     pub cwd: Option<WrittenText>,
-    /// The endpoint.
+    /// The address of the server.
     pub url: Option<WrittenText>,
-    /// What `url` means where no word says so.
+    /// The transport that `url` implies if the entry does not name one.
     pub url_kind: Option<TransportKind>,
     /// Headers to send.
     pub headers: Vec<(String, WrittenText)>,
-    /// A program that prints headers; never run while reading.
+    /// A command that prints headers; this crate never runs it.
     pub headers_helper: Option<String>,
-    /// Limits.
+    /// Timeouts.
     pub timeouts: Timeouts,
     /// A stored credential.
     pub auth: Option<Auth>,
-    /// How to sign in.
+    /// OAuth options.
     pub oauth: Option<OAuth>,
     /// Which of several stored accounts.
     pub account: Option<String>,
-    /// What the agent may do, and how its tools are shown.
+    /// Approval, tool filters and other options.
     pub policy: Policy,
-    /// Which placeholders count in the texts that are kept as they are.
+    /// The placeholder syntax of the fields that are plain strings.
     pub syntax: Syntax,
 }
 
 impl EntryFields {
-    /// Shows the address: from its parse, or as written where it has placeholders.
+    /// Renders the address, with secrets redacted: the parsed one, or as written if it has
+    /// placeholders.
     pub fn render_url(&self) -> Option<String> {
         self.url.as_ref().map(render_written)
     }
 
-    /// Collects every text in which placeholders count.
+    /// Returns every text in which placeholders are replaced.
     pub(crate) fn texts(&self) -> Vec<WrittenText> {
         let syntax = self.syntax;
         let oauth = self.oauth.as_ref();
@@ -207,28 +208,28 @@ impl EntryFields {
     }
 }
 
-/// Limits in milliseconds; none means the default.
+/// Timeouts in milliseconds; none means the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For connecting and, idle, for requests. Zero: no idle limit.
+    /// For connecting, and the idle timeout of requests. Zero: no idle timeout.
     pub both: Option<u64>,
-    /// For connecting alone.
+    /// For connecting only.
     pub connect: Option<u64>,
-    /// For calls alone.
+    /// For calls only.
     pub call: Option<u64>,
 }
 
-/// The limit where a definition names none.
+/// The timeout of definitions that set none.
 pub const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 
-/// Refers to a stored credential.
+/// A reference to a stored credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Auth {
     /// `oauth` or `bearer`.
     #[serde(rename = "type")]
     pub kind: AuthKind,
-    /// Which one in the store.
+    /// Its id in the credential store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credential_id: Option<String>,
 }
@@ -243,50 +244,50 @@ pub enum AuthKind {
     Bearer,
 }
 
-/// How to sign in, where the server's own metadata does not say enough.
+/// OAuth options, for servers whose metadata is incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OAuth {
-    /// A client registered beforehand.
+    /// The id of a client that is registered already.
     pub client_id: Option<WrittenText>,
-    /// Its secret.
+    /// The secret of that client.
     pub client_secret: Option<WrittenText>,
-    /// What to ask for, separated by spaces.
+    /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
     /// The port of the callback.
     pub callback_port: Option<u16>,
-    /// The whole callback address.
+    /// The callback address.
     pub redirect_uri: Option<String>,
-    /// Which grant to use.
+    /// The grant type.
     pub grant: Option<String>,
-    /// The owner switched signing in off.
+    /// OAuth is switched off.
     pub off: bool,
 }
 
-/// What has no bearing on how a server is started: a change needs no new connection.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
+/// Options that do not affect how a server is started: a change needs no new connection.
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the file")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Policy {
     /// Whether calls need approval.
     pub approval: Approval,
-    /// The same by tool; the keys may be globs.
+    /// Approval by tool; the keys may be globs.
     pub tool_approval: Vec<(String, Approval)>,
-    /// Replaces the server's name in tool names.
+    /// The prefix of tool names, instead of the server's name.
     pub prefix: Option<String>,
     /// Globs of the tools to offer; none means all.
     pub include_tools: Option<Vec<String>>,
-    /// Globs of the tools to leave out; these win.
+    /// Globs of the tools to leave out; they override `include_tools`.
     pub exclude_tools: Vec<String>,
-    /// The child sees the whole environment.
+    /// The server's process inherits the whole environment.
     pub inherit_env: bool,
-    /// Further variables that the child sees.
+    /// More variables that the server's process inherits.
     pub pass_env: Vec<String>,
     /// A value that cannot be resolved is an error.
     pub strict: bool,
-    /// Calls may be repeated on the tool's own claim.
+    /// Calls are retried if the tool's annotations allow it.
     pub retry_on_hints: bool,
-    /// Connect on first call.
+    /// Connect on the first call.
     pub lazy: bool,
-    /// Headless runs fail without it.
+    /// Runs without a terminal fail if it is not connected.
     pub required: bool,
     /// Keep the server's instructions out of the prompt.
     pub without_instructions: bool,
@@ -298,23 +299,23 @@ pub struct Policy {
 pub const PROTOCOL_VERSIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
-/// Whether a call needs a person's yes.
+/// Whether a call needs approval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
-    /// Each call is asked for; `auto` means the same.
+    /// Each call needs approval; `auto` means the same.
     #[default]
     Ask,
-    /// Asked for unless the tool only reads.
+    /// A call needs approval unless the tool only reads.
     Writes,
-    /// Not asked for.
+    /// No call needs approval.
     Never,
-    /// Hidden.
+    /// The tool is not offered.
     Deny,
 }
 
 impl Approval {
-    /// Reads the word of a file.
+    /// Parses the word in a file.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "ask" | "auto" => Some(Self::Ask),
@@ -326,11 +327,11 @@ impl Approval {
     }
 }
 
-/// How a server is reached.
+/// The kind of a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransportKind {
-    /// A program that speaks over its standard streams.
+    /// A program with messages on its stdin and stdout.
     Stdio,
     /// Streamable HTTP.
     Http,
@@ -339,7 +340,7 @@ pub enum TransportKind {
 }
 
 impl TransportKind {
-    /// The word used in output.
+    /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -349,38 +350,38 @@ impl TransportKind {
     }
 }
 
-/// A valid definition with everything expanded: what the runtime resolves and connects.
+/// A valid definition after expansion, which the runtime resolves and connects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec {
     /// The name.
     pub name: ServerName,
-    /// How it is reached.
+    /// Its transport.
     pub transport: Transport,
-    /// Limits.
+    /// Timeouts.
     pub timeouts: Timeouts,
     /// A stored credential.
     pub auth: Option<Auth>,
-    /// How to sign in, expanded.
+    /// OAuth options, expanded.
     pub oauth: Option<OAuth>,
     /// Which of several stored accounts.
     pub account: Option<String>,
-    /// What has no bearing on how it is started.
+    /// Approval, tool filters and other options.
     pub policy: Policy,
 }
 
-/// What is needed to reach a server.
+/// A transport with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
     /// Start a program.
     Stdio(LaunchCommand),
     /// Streamable HTTP.
     Http(Endpoint),
-    /// HTTP with server-sent events first.
+    /// HTTP with server-sent events.
     Sse(Endpoint),
 }
 
 impl Transport {
-    /// Names the kind.
+    /// Returns the kind.
     pub fn kind(&self) -> TransportKind {
         match self {
             Self::Stdio(_) => TransportKind::Stdio,
@@ -397,18 +398,18 @@ pub struct LaunchCommand {
     pub command: Secret,
     /// Its arguments.
     pub args: Vec<Secret>,
-    /// Variables for it, the entry's own after those of its environment file.
+    /// Environment variables: those of `envFile`, then those of the entry.
     pub env: Vec<(String, ConfigValue)>,
     /// The folder to start it in.
     pub cwd: Option<Secret>,
 }
 
 impl LaunchCommand {
-    /// What the text of every launch identity begins with.
+    /// The prefix of every launch identity.
     pub const IDENTITY_PREFIX: &'static str = "stdio:";
 
-    /// Returns a text that is the same for two programs exactly if they are started in the same
-    /// way. A stored token is bound to it. Nothing can be read from it.
+    /// Returns a hash of the command, arguments, variables and folder. Stored tokens of local
+    /// programs are bound to it.
     pub fn identity(&self) -> String {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
@@ -430,7 +431,7 @@ impl LaunchCommand {
     }
 }
 
-/// Where to send requests.
+/// The address of a remote server and the headers to send.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
     /// The address.
@@ -439,23 +440,23 @@ pub struct Endpoint {
     pub headers: Vec<(String, ConfigValue)>,
 }
 
-/// An environment or header value and what is left to do before it can be used.
+/// An expanded environment or header value, and what the runtime must do to resolve it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConfigValue {
-    /// Ready.
+    /// It is ready to use.
     Literal(Secret),
     /// A command whose output is the value.
     Command(Secret),
-    /// The name of a variable if that is set, else the value itself.
+    /// The name of a variable, if that is set; otherwise the value itself.
     NameOrLiteral(Secret),
-    /// It needs a variable that is not set; the text keeps its placeholder.
+    /// A variable in it is not set; the text keeps the placeholder.
     Unset(Secret),
-    /// The file names a variable that is not set, so there is nothing to send.
+    /// The file names a variable that is not set, so the value is not sent.
     LeftOut(Secret),
 }
 
 impl ConfigValue {
-    /// Returns the text as far as it is known.
+    /// Returns the text, resolved or not.
     pub fn text(&self) -> &Secret {
         match self {
             Self::Literal(text)

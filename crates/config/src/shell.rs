@@ -1,16 +1,15 @@
-//! Writes words so that they can be copied into a shell: nothing in them is run or replaced.
+//! Quotes words for a shell, so that a copied command line is safe.
 //!
-//! Names and paths come from projects and servers. [`is_plain`] is the strict rule, for what is
-//! inserted as it is into any shell; [`quote`] and [`quote_path`] quote for the shell of this
-//! system.
+//! Names and paths come from untrusted projects and servers. [`is_plain`] is the strict check for
+//! words that are inserted into any shell without quotes, as by completion.
+//! [`quote`] and [`quote_path`] quote for the shell of this platform.
 
 use crate::text::{escape_invisible, is_invisible};
 
-/// What PowerShell takes for a single quote.
+/// The characters that PowerShell reads as single quotes.
 const WINDOWS_QUOTES: [char; 5] = ['\'', '‘', '’', '‚', '‛'];
 
-/// Tells whether a word means nothing but itself in Bash, Zsh, Fish and PowerShell, wherever it is
-/// put.
+/// Tells whether a word has no special meaning in Bash, Zsh, Fish and PowerShell, in any position.
 ///
 /// ```
 /// use wharf_config::shell::is_plain;
@@ -23,7 +22,7 @@ pub fn is_plain(word: &str) -> bool {
     word.starts_with(is_begin) && word.chars().all(is_plain_inside)
 }
 
-/// Shows a word the way it would be typed in a shell.
+/// Quotes a word for the shell of this platform, if it needs quotes.
 ///
 /// ```
 /// use wharf_config::shell::quote;
@@ -46,7 +45,7 @@ pub fn quote(text: &str) -> String {
     }
 }
 
-/// Shows a path the way it would be typed in a shell, where `~/` is the home folder.
+/// Quotes a path and leaves a leading `~/` outside the quotes.
 pub fn quote_path(shown: &str) -> String {
     match shown.strip_prefix("~/") {
         Some(rest) if !rest.is_empty() && !cfg!(windows) => format!("~/{}", quote(rest)),
@@ -54,15 +53,15 @@ pub fn quote_path(shown: &str) -> String {
     }
 }
 
-/// Tells whether a word needs no quotes in the shell of this system. A dash at its beginning stays:
-/// quotes do not change what a program makes of it.
+/// Tells whether a word needs no quotes in the shell of this platform. It may begin with a dash:
+/// quotes do not change how a program reads an option.
 fn needs_no_quotes(text: &str) -> bool {
-    // What hides a secret is no character of any shell.
+    // `•`, which replaces secrets, has no meaning in any shell.
     let is_usual = |c: char| is_plain_inside(c) || c == '•';
     if cfg!(windows) {
         return !text.is_empty() && !text.starts_with(['@', '=']) && text.chars().all(is_usual);
     }
-    // `~` is replaced at the beginning, and by some shells behind `=` or `:`.
+    // Shells replace `~` at the beginning, and some also after `=` or `:`.
     let rest = text.strip_prefix("~/").unwrap_or(text);
     !text.is_empty()
         && !text.starts_with(['=', '%'])
@@ -73,7 +72,7 @@ fn is_plain_inside(c: char) -> bool {
     is_letter(c) || "_./:@+=-".contains(c)
 }
 
-/// Letters and digits; some letters cannot be seen.
+/// Tells whether a character is a visible letter or digit.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_invisible(c)
 }

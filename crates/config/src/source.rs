@@ -1,4 +1,4 @@
-//! Where a definition comes from, and how high it stands.
+//! The source of a definition, and the precedence of definitions.
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use serde::Serialize;
 pub struct Source {
     /// The short name of the program, as in `discovery.disabled`.
     pub provider: &'static str,
-    /// The name of the program as people know it.
+    /// The display name of the program.
     pub provider_name: &'static str,
-    /// Whose file it is.
+    /// Who the file belongs to.
     pub level: Level,
-    /// The file; for the level `env` the name of the variable.
+    /// The file; at the level `env`, the name of the variable.
     #[serde(serialize_with = "serialize_path")]
     pub path: PathBuf,
     /// Other programs that read the same file.
@@ -23,22 +23,22 @@ pub struct Source {
     pub also_read_by: &'static [&'static str],
 }
 
-/// Whose file it is; decides whether it is trusted.
+/// Who a file belongs to; this decides whether its definitions need trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// A variable that the person set for this run.
     Env,
-    /// Came with a folder, such as a cloned repository; needs trust.
+    /// A file of a project, such as a cloned repository; needs trust.
     Project,
-    /// The person's own.
+    /// A file of the person.
     User,
-    /// Wharf's own defaults.
+    /// Wharf's built-in defaults.
     Builtin,
 }
 
 impl Level {
-    /// The word used in output.
+    /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Env => "env",
@@ -49,29 +49,29 @@ impl Level {
     }
 }
 
-/// How high a definition stands; the smallest wins its name. The order of the fields is the rule.
+/// The precedence of a definition; the smallest rank wins the name. Fields are compared in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
     /// The priority of the program.
     pub priority: Reverse<u8>,
-    /// The place of the program among those of the same priority.
+    /// The position of the program among those of the same priority.
     pub program: usize,
-    /// Inside a program: what overrides all, then project, then user.
+    /// The precedence of the file within its program: overriding, then project, then user.
     pub precedence: FilePrecedence,
     /// For project files: how many folders above the working folder.
     pub distance: usize,
-    /// The place of the file in the program's list.
+    /// The position of the file in the program's list.
     pub file: usize,
-    /// For a place that can match many files: which of them.
+    /// The position of the file among those that one pattern matches.
     pub found: usize,
-    /// The place in the file.
+    /// The position of the entry in the file.
     pub entry: usize,
 }
 
-/// Which of one program's own files come first.
+/// The precedence of a file among the files of its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilePrecedence {
-    /// Overrides the program's other files, whoever owns it.
+    /// Overrides the program's other files.
     First,
     /// A project file.
     Project,
@@ -79,7 +79,7 @@ pub enum FilePrecedence {
     User,
 }
 
-/// Writes a path as text; what is no text in it is replaced.
+/// Serializes a path as text; bytes that are not valid UTF-8 are replaced.
 pub(crate) fn serialize_path<S: serde::Serializer>(
     path: &std::path::Path,
     serializer: S,

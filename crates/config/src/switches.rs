@@ -1,5 +1,5 @@
-//! `disabledServers` and `enabledServers` of the person's own file: a server of any program can be
-//! switched here without touching that program's file.
+//! `disabledServers` and `enabledServers` of Wharf's user file: they switch servers of any program
+//! off and on without a change of that program's file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,27 +11,27 @@ use crate::env::Env;
 use crate::problem::Problem;
 use crate::source::{Level, Source};
 
-/// The names that the person's own file switches on and off.
+/// The names in both lists.
 #[derive(Default)]
 pub(crate) struct Switches {
-    /// Off, whatever the source.
+    /// Switched off, in every source.
     pub(crate) disabled: BTreeSet<String>,
-    /// On over another program's off switch.
+    /// Switched on, although another program switched them off.
     pub(crate) enabled: BTreeSet<String>,
 }
 
 impl Switches {
-    /// Reads them from what was found. A project's file has no say in this.
+    /// Reads the lists of the user file. The lists of a project's file are ignored with a warning.
     pub(crate) fn of(env: &Env, found: &Discovery, problems: &mut Vec<Problem>) -> Self {
         let mut switches = Self::default();
-        // A variable or a setting may have left our own file unread.
+        // A variable or a setting may have excluded the user file from discovery.
         let mut scan = discover::Scan::new(env, Vec::new());
         let mut document = |path: &Path| match found.documents.get(path) {
             Some(known) => known.clone(),
             None => scan.document(path),
         };
         if let Some(path) = env.wharf_home().map(|home| home.join("mcp.json")) {
-            // What is wrong with the file itself has been said when its servers were read.
+            // Problems of the file itself were reported when its servers were read.
             if let Some(root) = document(&path) {
                 let mut names = |key| names_in(root.get(key), key, &path, problems);
                 switches.disabled = names("disabledServers");
@@ -47,7 +47,7 @@ impl Switches {
                     problems.push(
                         Problem::warning(
                             "not-for-projects",
-                            format!("\"{key}\" counts only in your own file"),
+                            format!("\"{key}\" is ignored in a project's file"),
                         )
                         .in_file(&file.path)
                         .on_line(node.line)
@@ -60,8 +60,8 @@ impl Switches {
     }
 }
 
-/// Reads a list of names. What is not a name is reported, and the others count all the same: one
-/// mistake must not switch on what somebody switched off.
+/// Reads a list of names. Items that are not names are reported, and the others still apply: one
+/// mistake must not switch a disabled server on.
 fn names_in(
     node: Option<&Node>,
     key: &str,

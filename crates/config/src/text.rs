@@ -1,15 +1,16 @@
-//! Makes foreign text fit to be shown: a name in somebody's file must not be able to move the
-//! cursor, change colours or turn the line around.
+//! Escapes control and invisible characters of untrusted text, which could otherwise move the
+//! cursor, change colours or reverse the line.
 //!
-//! [`clean`] is for prose and output. [`escape_invisible`] is for what somebody decides by, such as
-//! names, commands and paths: there, nothing that is in the text may stay unseen.
+//! [`clean`] is for prose and output.
+//! [`escape_invisible`] is for texts on which a person decides, such as names, commands and paths.
+//! [`nearest`] finds similar words.
 
 use std::fmt::Write as _;
 
-/// How many spaces in a row are shown as they are where everything must be seen.
+/// The longest run of spaces that [`escape_invisible`] shows unchanged.
 const MAX_SPACES: usize = 8;
 
-/// Tells whether a character could do something to a terminal or hide what is really there.
+/// Tells whether a character could control a terminal or hide other characters.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -17,8 +18,8 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Tells whether a character is unsafe, has no shape of its own, or looks like a space and is none:
-/// what Unicode calls default ignorable, all white space but the space, and blank letters.
+/// Tells whether a character is unsafe, has no visible form, or looks like a space: default
+/// ignorable characters of Unicode, all white space except the space, and blank letters.
 pub fn is_invisible(c: char) -> bool {
     is_unsafe(c)
         || (c.is_whitespace() && c != ' ')
@@ -29,15 +30,15 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Shows a text on one line, with every unsafe character as its code. Joiners stay where a script
-/// or an emoji needs them.
+/// Escapes every unsafe character, including line ends. Joiners stay where a script or an emoji
+/// needs them.
 ///
 /// ```
 /// assert_eq!(wharf_config::text::clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
 /// assert_eq!(wharf_config::text::clean("👩\u{200d}🚀"), "👩\u{200d}🚀");
 /// ```
 pub fn clean(text: &str) -> String {
-    // Nearly every text is plain, and a listing cleans thousands of them.
+    // Fast path: nearly every text is plain, and a listing cleans thousands.
     if is_printable_ascii(text) {
         return text.to_owned();
     }
@@ -48,7 +49,7 @@ pub fn clean(text: &str) -> String {
     shown
 }
 
-/// Shows a text of several lines: everything unsafe but line ends and tabs as its code.
+/// Escapes every unsafe character except line ends and tabs.
 pub fn clean_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut shown = String::with_capacity(text.len());
@@ -58,12 +59,14 @@ pub fn clean_lines(text: &str) -> String {
     shown
 }
 
-/// Shows a text on one line so that nothing in it stays unseen: every invisible character as its
-/// code, and long runs of spaces as their number.
+/// Escapes every invisible character, including line ends, and writes long runs of spaces as their
+/// number.
 ///
 /// ```
-/// assert_eq!(wharf_config::text::escape_invisible("git\u{200d}hub\u{3164}"), "git\\u{200d}hub\\u{3164}");
-/// assert_eq!(wharf_config::text::escape_invisible(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
+/// use wharf_config::text::escape_invisible;
+///
+/// assert_eq!(escape_invisible("git\u{200d}hub\u{3164}"), "git\\u{200d}hub\\u{3164}");
+/// assert_eq!(escape_invisible(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
 /// ```
 pub fn escape_invisible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -81,8 +84,8 @@ pub fn escape_invisible(text: &str) -> String {
     shown
 }
 
-/// Shows a text cleaned and cut to a number of characters. It is the shown ones that count: a code
-/// takes up to ten, and none is cut in two.
+/// Escapes a text as [`clean`] does and cuts it to a number of characters after escaping. An escape
+/// has up to ten characters and is never cut in two.
 ///
 /// ```
 /// assert_eq!(wharf_config::text::clip("a\u{1b}b", 6), "a…");
@@ -92,7 +95,7 @@ pub fn clip(text: &str, most: usize) -> String {
     clip_with(text, most, mark_unsafe(text), clean)
 }
 
-/// Shows a text cut to a number of characters, with nothing in it unseen.
+/// Escapes a text as [`escape_invisible`] does and cuts it to a number of characters.
 pub fn clip_escaped(text: &str, most: usize) -> String {
     let chars = text.char_indices().map(|(at, c)| (at, c, is_invisible(c)));
     clip_with(text, most, chars, escape_invisible)
@@ -110,7 +113,7 @@ fn clip_with(
         if used > most {
             return format!("{}…", show(&text[..end]));
         }
-        // What is shown up to here leaves room for the dots.
+        // The text up to here leaves room for the ellipsis.
         if used < most {
             end = at + c.len_utf8();
         }
@@ -130,7 +133,7 @@ fn push_char(shown: &mut String, c: char, is_code: bool) {
     }
 }
 
-/// Goes through the characters of a text and says which are to be shown as codes.
+/// Returns the characters of a text, each with its offset and whether [`clean`] escapes it.
 fn mark_unsafe(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
     let mut before = None;
     text.char_indices().map(move |(at, c)| {
@@ -141,14 +144,14 @@ fn mark_unsafe(text: &str) -> impl Iterator<Item = (usize, char, bool)> {
     })
 }
 
-/// Tells whether a joiner between two characters means something: in scripts that join letters, and
-/// in emoji. Between plain letters it only hides.
+/// Tells whether a joiner between two characters has an effect: in scripts that join letters, and
+/// in emoji. Between ASCII letters it is only invisible.
 fn is_joining(before: Option<char>, after: Option<char>) -> bool {
     let is_joined = |c: char| !c.is_ascii() && !c.is_whitespace() && !is_unsafe(c);
     before.is_some_and(is_joined) && after.is_some_and(is_joined)
 }
 
-/// Finds the word that was probably meant: one that is at most a third of its letters away.
+/// Returns the most similar word, if at most a third of its letters differ.
 ///
 /// ```
 /// use wharf_config::text::nearest;
@@ -159,7 +162,7 @@ fn is_joining(before: Option<char>, after: Option<char>) -> bool {
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
-    // Comparing takes time by the product of the lengths, and names come from anywhere.
+    // The time of a comparison grows with the product of the lengths, and names are untrusted.
     let is_near =
         |other: &&str| length <= MAX_WORD_CHARS && other.chars().count().abs_diff(length) <= 3;
     let distance = |other: &str| strsim::osa_distance(&word, &other.to_lowercase());
@@ -169,7 +172,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (distance <= (longer / 3).min(3)).then_some(best)
 }
 
-/// Longer words are no names that somebody mistyped.
+/// The longest word that is compared; longer ones are not typing mistakes.
 const MAX_WORD_CHARS: usize = 100;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Writes moments and reads durations, in the forms that programs and files use.
+//! Formats timestamps (RFC 3339) and parses durations (`250ms`, `2min`).
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Writes a moment to the second by RFC 3339, in UTC. What was before 1970 counts as its beginning.
+/// Formats a timestamp as RFC 3339 in UTC, to the second. Times before 1970 become its beginning.
 pub fn rfc3339(moment: SystemTime) -> String {
     let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let (mut year, mut days) = (1970, seconds / DAY);
@@ -14,7 +14,7 @@ pub fn rfc3339(moment: SystemTime) -> String {
         days -= days_of(year);
         year += 1;
     }
-    // All other months have 337 days together.
+    // The other eleven months have 337 days in total.
     let february = days_of(year) - 337;
     let mut month = 1;
     for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
@@ -28,7 +28,7 @@ pub fn rfc3339(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
 }
 
-/// Reads a number with a unit: `250ms`, `5s`, `1.5m`, `2min` or `1h`.
+/// Parses a number with a unit: `250ms`, `5s`, `1.5m`, `2min` or `1h`.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Decides how a server is reached, and whether its definition says enough for that.
+//! Determines the transport of a definition and checks that its fields are sufficient for it.
 //!
-//! The check is about structure only: whether the program exists or the address answers is for
-//! `status`, `doctor` and the connection to find out.
+//! Only the structure is checked. Whether the program exists or the server responds is checked when
+//! it is connected.
 
 use crate::server::{EntryFields, TransportKind};
 use crate::server_url::{ServerUrlError, check_written};
@@ -10,28 +10,28 @@ use crate::server_url::{ServerUrlError, check_written};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum InvalidDefinition {
-    /// It is unclear which one is meant.
+    /// It is both a local and a remote server.
     #[error("both \"command\" and \"url\" are set")]
     CommandAndUrl,
-    /// A local server without a program.
+    /// A local server has no program.
     #[error("stdio server requires \"command\"")]
     NoCommand,
-    /// A remote server without an address.
+    /// A remote server has no address.
     #[error("{} server requires \"url\"", .0.word())]
     NoUrl(TransportKind),
-    /// No such transport.
+    /// The transport is unknown.
     #[error("unknown server type \"{0}\"")]
     UnknownType(String),
-    /// A transport we know and do not speak.
+    /// A known transport that Wharf does not support.
     #[error("WebSocket is not supported")]
     WebSocket,
-    /// An address that no transport could reach.
+    /// The address is not valid.
     #[error(transparent)]
     Url(#[from] ServerUrlError),
 }
 
 impl InvalidDefinition {
-    /// Names the field to look at.
+    /// Returns the field that the error is about.
     pub(crate) fn field(&self) -> &'static str {
         match self {
             Self::CommandAndUrl | Self::NoCommand => "command",
@@ -40,7 +40,7 @@ impl InvalidDefinition {
         }
     }
 
-    /// Says what to do about it.
+    /// Returns the hint.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::CommandAndUrl => {
@@ -57,7 +57,7 @@ impl InvalidDefinition {
     }
 }
 
-/// Returns the transport of an entry, as far as the written fields tell.
+/// Returns the transport of an entry, from its unexpanded fields.
 pub(crate) fn check_transport(fields: &EntryFields) -> Result<TransportKind, InvalidDefinition> {
     let has_command = fields.command.as_ref().is_some_and(|command| !command.text.is_empty());
     let has_url = fields.url.as_ref().is_some_and(|url| !url.text.is_empty());
@@ -76,7 +76,7 @@ pub(crate) fn check_transport(fields: &EntryFields) -> Result<TransportKind, Inv
     }
 }
 
-/// Checks the address as far as that is possible before its placeholders are replaced.
+/// Checks the address, as far as possible before expansion.
 pub(crate) fn check_address(
     fields: &EntryFields,
     kind: TransportKind,
@@ -87,7 +87,7 @@ pub(crate) fn check_address(
     }
 }
 
-/// Reads the word a file uses for its transport.
+/// Parses the name of a transport in a file.
 pub(crate) fn kind_from_word(word: &str) -> Result<TransportKind, InvalidDefinition> {
     match word.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
         "stdio" | "local" => Ok(TransportKind::Stdio),
@@ -104,7 +104,7 @@ mod tests {
     use crate::expand::Syntax;
     use crate::server::WrittenText;
 
-    /// Takes fields as `name=value`; shows the transport, or why there is none.
+    /// Checks fields, given as `name=value`; compares the transport, or the error with its field.
     fn check(fields: &str, expected: &str) {
         let mut read = EntryFields::default();
         for (name, value) in fields.split_whitespace().filter_map(|field| field.split_once('=')) {
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn an_unknown_type_is_cut_and_escaped_in_the_message() {
         let Err(invalid) = kind_from_word(&format!("\u{1b}{}", "y".repeat(1_000))) else {
-            panic!("no such transport");
+            panic!("the type is unknown");
         };
         let shown = invalid.to_string();
         assert!(shown.starts_with("unknown server type \"\\u{1b}yyy"), "{shown}");

@@ -1,4 +1,4 @@
-//! Servers as programs see them with `--json`: the fields of the contract, secrets hidden.
+//! The JSON form of the catalog, as printed with `--json`; secrets are redacted.
 
 use serde::Serialize;
 
@@ -17,9 +17,9 @@ use crate::source::Source;
 pub struct CatalogServerView<'a> {
     /// The name.
     pub name: &'a ServerName,
-    /// What became of it.
+    /// Its state.
     pub state: &'static str,
-    /// How it is reached.
+    /// Its transport.
     pub transport: &'static str,
     /// The program, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,10 +27,10 @@ pub struct CatalogServerView<'a> {
     /// Its arguments, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<String>>,
-    /// The folder it starts in.
+    /// The working folder of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Its variables.
+    /// Its environment variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env: Option<NamedValues>,
     /// The address.
@@ -39,17 +39,17 @@ pub struct CatalogServerView<'a> {
     /// The headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<NamedValues>,
-    /// The general limit.
+    /// The general timeout.
     pub timeout_ms: u64,
-    /// The limit for connecting.
+    /// The timeout for connecting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_timeout_ms: Option<u64>,
-    /// The limit for calls.
+    /// The timeout for calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout_ms: Option<u64>,
     /// Whether calls need approval.
     pub approval: Approval,
-    /// Replaces the name in tool names.
+    /// The prefix of tool names, instead of the server's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<&'a str>,
     /// Globs of the tools to offer.
@@ -61,29 +61,29 @@ pub struct CatalogServerView<'a> {
     /// Variables passed on by name.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub pass_env: &'a [String],
-    /// The only protocol revision that is offered to it.
+    /// The protocol revision that it is pinned to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<&'a str>,
-    /// Where it comes from.
+    /// The file that contains it.
     pub source: &'a Source,
-    /// The line there.
+    /// The line of its name.
     pub line: u32,
     /// Why it is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
-    /// Who has its name.
+    /// The source of the definition that shadows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadowed_by: Option<&'a Source>,
-    /// The same server under another name.
+    /// The name of the server that it duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<&'a ServerName>,
-    /// How many tools it is known to have; for whoever knows to fill in.
+    /// The number of its tools in the cache; set by the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_known: Option<usize>,
-    /// Why it could not be connected the last time; for whoever knows to fill in.
+    /// The error of the last attempt to connect; set by the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Grants of its owner, which do not count here.
+    /// Approvals granted in another program, which are not applied.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub hints: &'a [String],
     /// What is wrong with it.
@@ -103,7 +103,7 @@ pub struct CatalogView<'a> {
 }
 
 impl<'a> CatalogView<'a> {
-    /// Lists the definitions that have their names, or all of them.
+    /// Lists the winners, or all definitions.
     pub fn of(catalog: &'a Catalog, all: bool) -> Self {
         let servers = if all { catalog.all() } else { catalog.winners() };
         let shown = servers.into_iter().filter(|server| all || server.duplicate_of.is_none());
@@ -112,7 +112,7 @@ impl<'a> CatalogView<'a> {
 }
 
 impl<'a> CatalogServerView<'a> {
-    /// Shows a server with its secrets hidden.
+    /// Makes the view of a server, with secrets redacted.
     pub fn of(server: &'a Server) -> Self {
         let definition = &server.definition;
         let fields = &definition.fields;
@@ -154,8 +154,7 @@ impl<'a> CatalogServerView<'a> {
         }
     }
 
-    /// Shows what a server really gets: its values expanded. What a command or the keychain would
-    /// yield stays hidden.
+    /// Makes the view of a server with its expanded values. The output of commands stays redacted.
     pub fn revealed(server: &'a Server, env: &Env) -> Self {
         let mut view = Self::of(server);
         let revealed = |pairs: &[(String, ConfigValue)]| -> Option<NamedValues> {

@@ -1,4 +1,4 @@
-//! The guide names everything there is, so that it cannot fall behind.
+//! The guide in docs/guide.md must name every program and every setting.
 
 const GUIDE: &str = include_str!("../../../docs/guide.md");
 

@@ -1,9 +1,8 @@
-//! JSON as text: one complete value, checked once and never decoded and encoded again on its way.
+//! JSON as text: one complete value, validated once and never decoded and re-encoded.
 //!
-//! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of the
-//! message it came in. Whatever a server wrote — key order, unknown members, the digits of a number
-//! — is still there when it leaves. [`Members`] looks into an object without judging what else is
-//! in it.
+//! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of its
+//! message. Key order, unknown members and the digits of numbers are preserved. [`Members`] finds
+//! the members of an object without decoding the others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,25 +37,26 @@ impl Json {
         Self(ByteString::from_static("null"))
     }
 
-    /// Encodes a value; fails only for what JSON cannot hold, such as a map with keys that are no
-    /// text.
+    /// Encodes a value; fails only for what JSON cannot hold, such as a map with non-string keys.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// Checks that `text` is one JSON value and keeps it as it is.
+    /// Checks that `text` is one JSON value and keeps it unchanged.
     pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         match scan::single_value(&text) {
             Some(value) => Ok(Self(text.slice_ref(value))),
-            // Says what is wrong, and where.
+            // serde reports what is wrong, and at which position.
             None => {
                 serde_json::from_str::<&RawValue>(&text).map(|raw| Self(text.slice_ref(raw.get())))
             }
         }
     }
 
-    /// Wraps text that this crate has just written or found inside a checked value.
+    /// Wraps text that this crate has just written or taken from a validated value.
+    ///
+    /// Not validated: the caller must ensure that it is one JSON value.
     pub(crate) fn trusted(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }
@@ -81,12 +81,12 @@ impl Json {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Returns the string this is, with lone surrogates replaced; `None` for anything else.
+    /// Returns the decoded string, with lone surrogates replaced; `None` for any other type.
     pub fn to_text(&self) -> Option<String> {
         decode_string(&self.0).map(Cow::into_owned)
     }
 
-    /// Returns the string this is, sharing the buffer if nothing in it is escaped.
+    /// Returns the decoded string; it shares the buffer if nothing in it is escaped.
     pub fn to_shared_text(&self) -> Option<ByteString> {
         Some(match decode_string(&self.0)? {
             Cow::Borrowed(plain) => self.0.slice_ref(plain),
@@ -104,17 +104,17 @@ impl Json {
         self.0.starts_with('{')
     }
 
-    /// Returns a member of an object; of members with the same key, the last.
+    /// Returns a member of an object; of several members with the same key, the last.
     pub fn get(&self, key: &str) -> Option<Self> {
         scan::member(&self.0, key).map(|value| self.part_at(value))
     }
 
-    /// Tells whether an object has a member; looks no further than that.
+    /// Tells whether an object has a member; stops reading at that member.
     pub fn has(&self, key: &str) -> bool {
         scan::members(&self.0).any(|(name, _)| scan::is_key(name, key))
     }
 
-    /// Returns several members of an object in one pass; of members with the same key, the last.
+    /// Returns several members of an object in one pass; of equal keys, the last counts.
     pub fn get_all<const N: usize>(&self, keys: [&str; N]) -> [Option<Self>; N] {
         scan::find(&self.0, keys).map(|found| found.map(|text| self.part_at(text)))
     }
@@ -133,7 +133,7 @@ impl Json {
 
     /// Returns a part of this value, sharing its buffer.
     ///
-    /// `part` must come from this value; a stranger is copied.
+    /// A `part` that does not come from this value is copied.
     #[must_use]
     pub fn part(&self, part: &RawValue) -> Self {
         let (whole, text) = (self.0.as_bytes().as_ptr_range(), part.get());
@@ -141,19 +141,19 @@ impl Json {
         Self(if inside { self.0.slice_ref(text) } else { ByteString::from(text) })
     }
 
-    /// Returns a part of this value that was found by its place.
+    /// Returns a part of this value, given a slice of its text.
     ///
     /// `part` must be the text of one complete value inside this one.
     pub(crate) fn part_at(&self, part: &str) -> Self {
         Self(self.0.slice_ref(part))
     }
 
-    /// Returns a text without escapes that was found inside this value, sharing its buffer.
+    /// Returns a string without escapes, given a slice of this value's text; shares its buffer.
     pub(crate) fn plain_at(&self, plain: &str) -> ByteString {
         self.0.slice_ref(plain)
     }
 
-    /// Returns a copy in a buffer of its own, for a small part that outlives a large message.
+    /// Returns a copy in a separate buffer, for a small part that outlives a large message.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self(ByteString::from(self.as_str()))
@@ -168,7 +168,7 @@ impl std::str::FromStr for Json {
     }
 }
 
-/// Says only how long it is: the content may be secret.
+/// Prints only the length: the content may be secret.
 impl fmt::Debug for Json {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Json({} bytes)", self.0.len())
@@ -189,22 +189,22 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// The members of an object in the order they were written, not yet decoded.
+/// The members of an object, undecoded, in their original order.
 #[derive(Debug, Clone)]
 pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// Reads the members of the object `text`; `None` if it is no object.
+    /// Reads the members of the object `text`; `None` if it is not an object.
     pub fn of(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// Returns the last value written for `key`.
+    /// Returns the value for `key`; of several, the last.
     pub fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// Returns the string at `key`; `None` if it is missing or something else.
+    /// Returns the string at `key`; `None` if it is missing or has another type.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key).and_then(|raw| decode_string(raw.get()))
     }
@@ -214,7 +214,7 @@ impl<'a> Members<'a> {
         self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
 
-    /// Goes through all members.
+    /// Iterates over all members.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.0.iter().map(|(key, value)| (key.as_ref(), *value))
     }
@@ -235,7 +235,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 let mut members = Vec::new();
                 while let Some(key) = map.next_key::<&RawValue>()? {
                     let key =
-                        decode_string(key.get()).ok_or_else(|| de::Error::custom("odd key"))?;
+                        decode_string(key.get()).ok_or_else(|| de::Error::custom("invalid key"))?;
                     members.push((key, map.next_value()?));
                 }
                 Ok(Members(members))

@@ -1,20 +1,20 @@
-//! The MCP wire: one peer that speaks to every server there is, and a server core for our own.
+//! The MCP protocol: a client peer for every revision and transport, and a server core.
 //!
 //! ```text
-//! connect      starts or reaches a server and finds out what it speaks
+//! connect      starts or reaches a server and negotiates the protocol revision
 //! peer         the handle of a connection: requests, lists, calls
 //! transport    pipes of a process, Streamable HTTP, HTTP+SSE
-//! session      the state that a transport and a peer share: who waits for which answer
+//! session      the state that a transport and a peer share: pending requests, limits, errors
 //! http_client  HTTP connections, proxies, TLS, redirects
-//! view         what is inside results, read leniently
-//! era          which revision a server speaks, and what that changes
-//! envelope     messages as text, taken apart but never re-encoded
-//! redact       secrets taken out of whatever leaves the program
+//! view         the contents of params and results, read leniently
+//! era          the revision that a server speaks, and what depends on it
+//! envelope     JSON-RPC messages; params and results stay text and are not re-encoded
+//! redact       removes secrets from every text that leaves the program
 //! serve        a server of both eras around a `Service`
 //! ```
 //!
-//! A module uses only those below it. What comes in is read leniently, item by item; what goes out
-//! passes the schema of its revision.
+//! A module uses only the modules below it. Incoming messages are read leniently, item by item;
+//! outgoing messages match the schema of their revision.
 
 mod connect;
 pub mod envelope;

@@ -1,10 +1,9 @@
-//! Goes through JSON as text: where a value ends, and what the members of an object are.
+//! Scans JSON text: finds where a value ends, and the members of an object, without decoding.
 //!
-//! Every byte that comes from a server is passed over at least once to find the end of its message,
-//! so this is where a large answer spends its time. Strings, which are nearly all of a large
-//! answer, are passed over many bytes at a time. What is passed over is checked: a text that does
-//! not follow the grammar has no end. `docs/decisions/0008-json-scanner.md` says why this is not
-//! left to serde.
+//! Every byte from a server is scanned at least once to find the end of its message, so this is the
+//! hot path for large responses. Most of a large response is strings, which are scanned many bytes
+//! at a time. The scanner validates: for text that is not valid JSON it finds no end.
+//! `docs/decisions/0008-json-scanner.md` explains why serde does not do this.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,28 +12,28 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// How many bytes of a string are looked at together.
+/// How many bytes of a string are scanned together.
 const BLOCK: usize = 32;
 
-/// Goes through the members of an object: the key in its quotes, and the value's text.
+/// Iterates over the members of an object: the quoted key and the text of the value.
 ///
-/// Ends early where the text is no JSON; see [`JsonCursor::is_complete`].
+/// Ends early where the text is not valid JSON; see [`JsonCursor::is_complete`].
 pub(crate) fn members(object: &str) -> JsonCursor<'_> {
     JsonCursor::new(object, b'{')
 }
 
-/// Goes through the items of an array; the key is empty.
+/// Iterates over the items of an array; the key is empty.
 pub(crate) fn items(array: &str) -> JsonCursor<'_> {
     JsonCursor::new(array, b'[')
 }
 
-/// Returns the text of the last value written for `key`.
+/// Returns the text of the value for `key`; of several, the last.
 pub(crate) fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     members(object).filter(|(name, _)| is_key(name, key)).last().map(|(_, value)| value)
 }
 
-/// Finds several members in one pass; of equal keys the last counts. Nothing is found in a value
-/// that is no object.
+/// Finds several members in one pass; of equal keys the last counts. A value that is not an object
+/// has no members.
 pub(crate) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
     let mut found = [None; N];
     for (written, value) in members(text) {
@@ -45,9 +44,9 @@ pub(crate) fn find<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> [Optio
     found
 }
 
-/// Tells whether the quoted `name` means `key`.
+/// Tells whether the quoted and possibly escaped `name` is equal to `key`.
 pub(crate) fn is_key(name: &str, key: &str) -> bool {
-    // An escape is longer than what it means, so nothing shorter has to be searched for one.
+    // An escape is longer than the character it stands for, so only a longer name can have one.
     match name.len().cmp(&(key.len() + 2)) {
         Ordering::Less => false,
         Ordering::Equal => name[1..].starts_with(key),
@@ -58,7 +57,7 @@ pub(crate) fn is_key(name: &str, key: &str) -> bool {
     }
 }
 
-/// Returns the one value that a text is, without the space around it.
+/// Returns the text without surrounding white space if it is exactly one JSON value.
 pub(crate) fn single_value(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, 0);
@@ -66,9 +65,9 @@ pub(crate) fn single_value(text: &str) -> Option<&str> {
     (skip_space(bytes, end) == bytes.len()).then(|| &text[start..end])
 }
 
-/// Decodes a JSON string; borrowed when nothing is escaped.
+/// Decodes a JSON string; borrowed if nothing is escaped.
 ///
-/// Half of a surrogate pair is no character, but no reason to lose the rest either: it becomes �.
+/// A lone surrogate is replaced with �, so that it does not make the whole string unreadable.
 pub(crate) fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
@@ -81,7 +80,7 @@ pub(crate) fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A string that may contain lone surrogates, as bytes.
+/// The bytes of a string that may contain lone surrogates (WTF-8).
 struct Wtf8Bytes(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Wtf8Bytes {
@@ -104,7 +103,7 @@ impl<'de> Deserialize<'de> for Wtf8Bytes {
     }
 }
 
-/// A walk through the outermost level of an object or an array.
+/// A cursor over the outermost level of an object or an array.
 pub(crate) struct JsonCursor<'a> {
     text: &'a str,
     at: usize,
@@ -128,14 +127,15 @@ impl<'a> JsonCursor<'a> {
         Self { text, at: at + 1, is_object: open == b'{', state }
     }
 
-    /// Tells whether the walk came to a proper end, with nothing but space behind it.
+    /// Tells whether the end was reached, with only white space after it.
     pub(crate) fn is_complete(&self) -> bool {
         self.state == CursorState::Complete
             && skip_space(self.text.as_bytes(), self.at) == self.text.len()
     }
 
-    /// Goes to the next value and returns its key; [`JsonCursor::value`] or [`JsonCursor::enter`]
-    /// must follow.
+    /// Moves to the next value and returns its key.
+    ///
+    /// The caller must call [`JsonCursor::value`] or [`JsonCursor::enter`] next.
     pub(crate) fn next_key(&mut self) -> Option<&'a str> {
         if matches!(self.state, CursorState::Complete | CursorState::Broken) {
             return None;
@@ -170,7 +170,7 @@ impl<'a> JsonCursor<'a> {
         Some(&self.text[at..key_end])
     }
 
-    /// Returns the value behind the last key.
+    /// Returns the value after the last key.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         let start = self.at;
         let Some(end) = value_end(self.text.as_bytes(), start) else {
@@ -181,15 +181,16 @@ impl<'a> JsonCursor<'a> {
         Some(&self.text[start..end])
     }
 
-    /// Begins a walk through the value behind the last key, if it opens with `open`;
-    /// [`JsonCursor::leave`] must follow.
+    /// Returns a cursor over the value after the last key, if that value begins with `open`.
+    ///
+    /// The caller must call [`JsonCursor::leave`] next.
     pub(crate) fn enter(&self, open: u8) -> Option<Self> {
         let is_open = self.text.as_bytes().get(self.at) == Some(&open);
         let (text, at) = (self.text, self.at + 1);
         is_open.then_some(Self { text, at, is_object: open == b'{', state: CursorState::First })
     }
 
-    /// Goes on behind a value that was walked through to its end, and returns it.
+    /// Continues after a value that `inner` has read to its end, and returns that value.
     pub(crate) fn leave(&mut self, inner: &Self) -> Option<&'a str> {
         let start = std::mem::replace(&mut self.at, inner.at);
         if inner.state != CursorState::Complete {
@@ -209,8 +210,9 @@ impl<'a> Iterator for JsonCursor<'a> {
     }
 }
 
-/// What a value is nested in, outermost first: one bit per level, most texts need no more than one
-/// word of them.
+/// The brackets around the current value: one bit per level, innermost last.
+///
+/// Most texts need only one word.
 #[derive(Default)]
 struct Nesting {
     inner: u64,
@@ -235,13 +237,13 @@ impl Nesting {
         }
     }
 
-    /// Tells whether the innermost level is an object; `None` outside of everything.
+    /// Tells whether the innermost level is an object; `None` if there is no level.
     fn is_object(&self) -> Option<bool> {
         (self.depth > 0).then_some(self.inner & 1 == 1)
     }
 }
 
-/// Returns where the value that begins at `at` ends; `None` if it is no JSON.
+/// Returns where the value that begins at `at` ends; `None` if it is not valid JSON.
 fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut nesting = Nesting::default();
     loop {
@@ -275,13 +277,13 @@ fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 enum AfterValue {
-    /// Nothing is open any more.
+    /// All levels are closed; the outermost value ends here.
     End(usize),
-    /// The next value begins behind here.
+    /// The next value begins here.
     Next(usize),
 }
 
-/// Passes over everything that may follow a value, up to where the next one begins.
+/// Skips what may follow a value (closing brackets, comma, key) up to the next value.
 fn skip_after_value(bytes: &[u8], mut at: usize, nesting: &mut Nesting) -> Option<AfterValue> {
     loop {
         let Some(is_object) = nesting.is_object() else { return Some(AfterValue::End(at)) };
@@ -304,9 +306,10 @@ fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
     skip_byte(bytes, skip_space(bytes, end), b':')
 }
 
-/// Returns where a string ends, behind its closing quote.
+/// Returns where a string ends, after its closing quote.
 ///
-/// Most strings are keys and other short words; the first few bytes are enough for them.
+/// Most strings are keys and other short words, so the first bytes are checked before the loop over
+/// blocks.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = skip_byte(bytes, at, b'"')?;
     for _ in 0..2 {
@@ -325,12 +328,12 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     long_string_end(bytes, at)
 }
 
-/// Returns where the string ends that goes on at `at`.
+/// Returns where the string that continues at `at` ends.
 ///
-/// It is looked at block by block, and where the next block is does not depend on what was found
-/// in this one: the processor can begin with it meanwhile.
+/// The position of the next block does not depend on the content of this one, so that the processor
+/// can work on both at the same time.
 fn long_string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
-    // The end of the last escape, which may lie in the block behind the one it begins in.
+    // The end of the last escape, which may be in the next block.
     let mut passed = at;
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         let marks = special_marks(block);
@@ -356,7 +359,7 @@ fn long_string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     bytewise_end(bytes, at.max(passed))
 }
 
-/// Returns where the string ends that goes on at `at`, near the end of the text.
+/// Returns where the string that continues at `at` ends, byte by byte, near the end of the text.
 fn bytewise_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at = match bytes.get(at)? {
@@ -368,7 +371,7 @@ fn bytewise_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Returns where the escape ends that begins at `at`, if there is such an escape.
+/// Returns where the escape that begins at `at` ends; `None` if it is not valid.
 fn escape_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
@@ -383,7 +386,7 @@ fn escape_end(bytes: &[u8], at: usize) -> Option<usize> {
 /// Marks the quotes, backslashes and control characters of a block, each with the lowest bit of its
 /// byte.
 ///
-/// The compiler makes vector instructions of this; written with early exits it could not.
+/// The compiler vectorizes this loop; early exits would prevent that.
 fn special_marks(block: &[u8; BLOCK]) -> [u64; BLOCK / 8] {
     let mut flags = [0_u8; BLOCK];
     for (flag, &byte) in flags.iter_mut().zip(block) {
@@ -396,8 +399,9 @@ fn special_marks(block: &[u8; BLOCK]) -> [u64; BLOCK / 8] {
     words
 }
 
-/// Marks quotes, backslashes and control characters; the lowest mark is exact, which is the first
-/// of them, and the others may be wrong.
+/// Marks quotes, backslashes and control characters.
+///
+/// Only the lowest mark, which is the first such character, is exact; the others may be wrong.
 fn special_bytes(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES << 7;
@@ -412,7 +416,7 @@ fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     if bytes[at] == b'-' {
         at += 1;
     }
-    // A number has no zeros in front.
+    // JSON does not allow leading zeros.
     at = if bytes.get(at) == Some(&b'0') { at + 1 } else { digits_end(bytes, at)? };
     if bytes.get(at) == Some(&b'.') {
         at = digits_end(bytes, at + 1)?;
@@ -516,7 +520,7 @@ mod tests {
         }
     }
 
-    /// Texts that are JSON or nearly so.
+    /// Texts that are valid or nearly valid JSON.
     fn nearly_json() -> impl Strategy<Value = String> {
         let pieces = prop_oneof![
             "[\\[\\]{},:\" 0-9eE.+\\-\\\\unltrfasabc\t\n]{0,12}",
@@ -530,7 +534,7 @@ mod tests {
         proptest::collection::vec(pieces, 0..6).prop_map(|pieces| pieces.concat())
     }
 
-    /// Strings longer than a few blocks, with escapes and ends at any place; some are none.
+    /// Strings of several blocks, with escapes and ends at any position; some are invalid.
     fn nearly_a_string() -> impl Strategy<Value = String> {
         let pieces = prop_oneof![
             8 => "[a-zé]{0,40}",

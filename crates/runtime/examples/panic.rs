@@ -1,7 +1,7 @@
-//! A host whose credential store panics: that costs one server, and the others go on.
+//! A host whose credential store panics: one server fails, the others keep working.
 //!
-//! `cargo xtask test` runs it in the release profile (without optimization, which changes nothing
-//! here and takes long), because the compiler lets tests unwind whatever the profile says:
+//! `cargo xtask test` runs it in the release profile (without optimization, which takes long and
+//! makes no difference), because tests always unwind, whatever the panic setting of the profile:
 //!
 //! ```text
 //! cargo run --profile release-check -p wharf --example panic
@@ -16,7 +16,7 @@ use wharf::{
     CallOptions, CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime, Status,
 };
 
-/// The program starts itself as the servers, with this word.
+/// The program starts itself as the servers, with this argument.
 const SERVE: &str = "serve";
 
 /// The tool of the built-in server.
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = tempfile::tempdir()?;
     let program = std::env::current_exe()?.to_string_lossy().into_owned();
-    // Two servers that are started in the same way would count as one.
+    // Servers with the same command and arguments would count as one.
     let entry = |name: &str, auth: &str| {
         let args = format!(r#"["{SERVE}","{name}"]"#);
         format!(r#""{name}":{{"command":{program:?},"args":{args},"approval":"never"{auth}}}"#)

@@ -1,12 +1,12 @@
-//! The MCP servers of this machine in a program of your own: lists their tools, or calls one.
+//! Lists the tools of all MCP servers that are configured on this machine, or calls one.
 //!
 //! ```text
 //! cargo run -p wharf --example plain
 //! cargo run -p wharf --example plain -- mcp_thinking_sequentialthinking '{"thought": "…"}'
 //! ```
 //!
-//! Servers that came with a project are left alone until `wharf trust` says otherwise, and every
-//! call that the settings do not allow by themselves is asked about on the terminal.
+//! Servers of a project are not used until `wharf trust` trusts them. A call that the settings do
+//! not allow needs approval on the terminal.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -36,12 +36,12 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         None => list(&loaded),
         Some(tool) => call(runtime, &tool, words.next().as_deref().unwrap_or("{}")).await,
     };
-    // Whatever came of it: servers get the time to end by themselves.
+    // Also after an error, servers get time to exit by themselves.
     runtime.shutdown().await;
     code
 }
 
-/// Looks at this process. The library itself never does, so a program decides what it gets to see.
+/// Reads the environment of this process. The library never does that itself.
 fn environment() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -56,7 +56,7 @@ fn environment() -> io::Result<Env> {
 fn list(loaded: &LoadedTools) -> Result<ExitCode, Box<dyn Error>> {
     let mut output = io::stdout().lock();
     for tool in &loaded.tools {
-        // Names and descriptions are foreign text: unsafe for a terminal as they are.
+        // Names and descriptions are untrusted text: they must be escaped for a terminal.
         let description = clean(&tool.description().unwrap_or_default());
         writeln!(output, "{}  ({})\n    {description}", tool.name(), clean(&tool.path()))?;
     }
@@ -73,13 +73,13 @@ async fn call(runtime: &Runtime, tool: &str, text: &str) -> Result<ExitCode, Box
     Ok(if outcome.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Asks the person in front of the terminal.
+/// Asks the person at the terminal.
 struct Terminal;
 
 impl Approver for Terminal {
     fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         Box::pin(async move {
-            // Reading a line blocks, so it gets a thread where that does no harm.
+            // Reading a line blocks, so it runs on a thread for blocking calls.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
             answer.unwrap_or(ApprovalAnswer::No { reason: None })
         })
@@ -100,8 +100,8 @@ fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
     }
 }
 
-/// Tells the person something that is not the answer.
+/// Prints a message to stderr.
 fn say(text: &str) {
-    // If nobody hears it, there is nobody to tell that either.
+    // An error of stderr cannot be reported anywhere.
     let _best_effort = writeln!(io::stderr(), "{text}");
 }

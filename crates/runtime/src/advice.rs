@@ -1,20 +1,21 @@
-//! What can be done about an error of the wire: the one place of the runtime that words it.
+//! Hints for errors of requests and connections: what a person can do about them.
 //!
-//! The advice is about files, addresses and programs. What to type is for the front end to say.
+//! All hints of this kind are worded here. They name files, addresses and programs; the front end
+//! adds the commands to type.
 
 use wharf_protocol::envelope::{RpcError, code};
 use wharf_protocol::peer::{EndReason, RequestError};
 
-/// The advice for a server that did not start in time.
+/// The hint for a server that did not start in time.
 pub(crate) const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
 
-/// The advice for a server that ended: whoever shows its error output needs no such advice.
+/// The hint for a server that exited; not needed where its stderr is shown.
 pub(crate) const READ_STDERR: &str = "its error output says why";
 
-/// The advice for a program that writes something else than messages.
+/// The hint for a program whose output is not MCP messages.
 pub(crate) const START_AN_MCP_SERVER: &str = "check that the command starts an MCP server";
 
-/// Says what to do about a server that cannot be connected to, or was lost.
+/// Returns the hint for a server that could not be connected, or was lost.
 pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String> {
     let advice = match error {
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),
@@ -24,7 +25,7 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String
             EndReason::Http(error) => return error.hint(),
             EndReason::NotMcp => START_AN_MCP_SERVER,
             EndReason::Exited { .. } if !stderr.trim().is_empty() => READ_STDERR,
-            EndReason::Exited { .. } => "run its command by hand to see what it says",
+            EndReason::Exited { .. } => "run its command by hand to see its output",
             _ => return None,
         },
         _ => return None,
@@ -32,7 +33,7 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String
     Some(advice.to_owned())
 }
 
-/// Says what to do about a call that has no result.
+/// Returns the hint for a call without a result.
 pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
     let advice = match error.innermost() {
         RequestError::Http(error) => return error.hint(),
@@ -52,19 +53,21 @@ pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
 
 fn on_authorization(status: u16) -> &'static str {
     match status {
-        403 => "the token or account is known, but may not do this; use another one",
+        403 => "the token is valid, but lacks permission for this; use another token or account",
         _ => "sign in, or check the token in its headers",
     }
 }
 
-/// Says what an HTTP status suggests to whoever wrote the address down.
+/// Returns the hint for an HTTP status.
 fn on_status(status: u16) -> Option<&'static str> {
     match status {
         404 | 405 | 410 => {
             Some("check the path in its address: most servers answer at /mcp, older ones at /sse")
         }
-        429 => Some("the server limits how often it may be asked; wait before you try again"),
-        500.. => Some("the server itself has trouble; try again later, or tell whoever runs it"),
+        429 => Some("the server limits the rate of requests; wait before you try again"),
+        500.. => {
+            Some("the server reports an internal failure; try again later, or contact its operator")
+        }
         _ => None,
     }
 }
@@ -75,7 +78,7 @@ fn on_refusal(refusal: &RpcError) -> Option<&'static str> {
             Some("the server does not have this tool any more; list its tools again")
         }
         code::URL_ELICITATION_REQUIRED => {
-            Some("a page has to be visited before this call; on a terminal you are shown which one")
+            Some("a page must be opened before this call; run it in a terminal to see the page")
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The tools of earlier runs under their names, without connecting to any server.
+//! The tools that earlier runs cached, with their names; no server is connected.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::trust_gate::{self, GateDecision};
 
 /// Returns the tools that are known from earlier runs of the servers of a catalog.
 ///
-/// Reads small files of the cache folder; connects to nobody and changes nothing. A server that may
-/// not be connected has no tools here, nor has one whose configuration or credential has changed.
-/// What is not here may exist all the same.
+/// Reads small files of the cache folder, connects to no server and changes nothing. A server that
+/// may not be connected, or whose configuration or credential has changed, has no tools in the
+/// result. A tool that is missing here may still exist.
 pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
     let Some(folder) = &options.cache else { return Registry::default() };
     let cache = ToolCache::read_only(folder);

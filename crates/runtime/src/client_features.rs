@@ -1,7 +1,7 @@
-//! What a host can do for servers: ask the person, let a model speak, name folders.
+//! The MCP client features that a host provides to servers: elicitation, sampling, roots.
 //!
-//! Each port is optional, and what is declared to servers follows from which are there: a server is
-//! never told of something that nobody would answer.
+//! Each feature is optional. Only features that the host provides are declared to servers as client
+//! capabilities.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use wharf_protocol::view::send::{
 };
 use wharf_protocol::view::{ClientCapabilities, Elicitation, Sampling};
 
-/// Asks the person what a server wants to know.
+/// Answers elicitation requests of servers by asking the user.
 pub trait Elicitor: Send + Sync + 'static {
-    /// Says which questions can be asked: forms, pages in a browser, or both.
+    /// Returns the supported elicitation modes: forms, URLs, or both.
     fn support(&self) -> ElicitationSupport;
 
-    /// Asks. Dropped when the server takes the question back or the session ends.
+    /// Asks the user. Dropped when the server cancels the request or the session ends.
     fn elicit(&self, server: ServerName, question: Elicitation)
     -> BoxFuture<'_, ElicitationAnswer>;
 }
 
-/// Lets a model answer a server.
+/// Answers sampling requests of servers with a model.
 pub trait Sampler: Send + Sync + 'static {
-    /// Says what a server may ask of the model.
+    /// Returns what the sampling supports, such as tools.
     fn support(&self) -> SamplingSupport;
 
-    /// Lets the model speak; the error goes to the server.
+    /// Runs the model; an error is sent to the server.
     fn sample(
         &self,
         server: ServerName,
@@ -36,19 +36,19 @@ pub trait Sampler: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>>;
 }
 
-/// What the host does for servers.
+/// The client features that the host provides.
 #[derive(Clone, Default)]
 pub struct ClientFeatures {
-    /// Asks the person.
+    /// Answers elicitation requests.
     pub elicitor: Option<Arc<dyn Elicitor>>,
-    /// Lets a model speak.
+    /// Answers sampling requests.
     pub sampler: Option<Arc<dyn Sampler>>,
-    /// The folders that servers may work in.
+    /// The roots: folders that servers may work in.
     pub roots: Vec<RootEntry>,
 }
 
 impl ClientFeatures {
-    /// Returns what servers are told about us.
+    /// Returns the client capabilities to declare.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         ClientCapabilities {
             roots: (!self.roots.is_empty()).then_some(RootsSupport { list_changed: false }),

@@ -1,7 +1,9 @@
-//! What is known of servers from an earlier time, without connecting to any.
+//! What earlier runs stored about servers: how many tools they had, and the last attempt to
+//! connect.
 //!
-//! It is found under the same keys as when they connect, so another configuration or credential is
-//! another server. What may not be connected has no key: nothing of it is expanded for one.
+//! Records are found under the same keys as when a server connects, so another configuration or
+//! credential is another server. A server that may not be connected has no key and is not looked
+//! up.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,11 +16,11 @@ use crate::store::server_identity::ServerIdentity;
 use crate::store::tool_cache::ToolCache;
 use crate::trust_gate::{self, GateDecision, PlannedServer};
 
-/// What is known of a server from an earlier time.
+/// What earlier runs stored about a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct EarlierRun {
-    /// How many tools it had when they were last listed.
+    /// The number of tools in its last list.
     pub tools: Option<usize>,
     /// How the last attempt to connect to it ended.
     pub last: Option<LastAttempt>,
@@ -26,8 +28,8 @@ pub struct EarlierRun {
 
 /// Returns the folder in which each local server that may be started would run.
 ///
-/// It is not always the one its entry seems to name: in a folder that nobody trusts, the person's
-/// own servers run in the home folder.
+/// It is not always the folder in the entry: in an untrusted folder, the servers of the user run in
+/// the home folder.
 pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathBuf> {
     let planned = trust_gate::plan(catalog, env).into_iter();
     let folder = |planned: PlannedServer| match planned.decision {
@@ -37,13 +39,12 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
     planned.filter_map(folder).collect()
 }
 
-/// Looks up what is known of the servers of a catalog; who is not in the answer, or a part of it
-/// that is not there, is not known.
+/// Returns what earlier runs stored about the servers of a catalog. A server without any record is
+/// not in the result.
 ///
-/// Reads small files of the cache folder and changes nothing. Only a server that may be connected
-/// is looked up, not one that is disabled, untrusted or invalid. What is known is bound to the
-/// server's configuration and credential, and is forgotten after 30 days, or by
-/// [`clear_cache`](crate::clear_cache).
+/// Reads small files of the cache folder and changes nothing. Servers that are disabled, untrusted
+/// or invalid are not looked up. Records belong to one configuration and credential, and expire
+/// after 30 days; [`clear_cache`](crate::clear_cache) removes them.
 ///
 /// ```
 /// use wharf::{Options, Runtime};
@@ -63,7 +64,7 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
 /// runtime.settled().await;
 /// runtime.shutdown().await;
 /// let runs = wharf::earlier_runs(&catalog, &options);
-/// let last = runs["box"].last.as_ref().ok_or("nobody tried")?;
+/// let last = runs["box"].last.as_ref().ok_or("no attempt")?;
 /// assert_eq!(last.error.as_deref(), Some("not-installed not found"));
 /// # Ok(())
 /// # }
@@ -72,7 +73,7 @@ pub fn earlier_runs(catalog: &Catalog, options: &Options) -> BTreeMap<ServerName
     let Some(folder) = &options.cache else { return BTreeMap::new() };
     let attempts = AttemptsFile::open(Some(folder)).load();
     let cache = ToolCache::read_only(folder);
-    // Who has never connected need not wait for anything.
+    // Without records, the keys need not be computed.
     if attempts.is_empty() && cache.is_empty() {
         return BTreeMap::new();
     }

@@ -1,7 +1,7 @@
-//! What observers are told while servers come, go and change.
+//! Events for observers: status changes, changed lists, log messages, problems.
 //!
-//! Events say that something happened; how things stand is always in the snapshot, which is
-//! published first. Whoever reads too slowly misses events, never states.
+//! The snapshot with the new state is published before its event is sent. A slow observer misses
+//! events, but still finds the current state in the snapshot.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,21 +19,21 @@ const EVENT_CAPACITY: usize = 1024;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
-    /// A server stands differently.
+    /// The status of a server changed.
     Status {
         /// Which one.
         server: ServerName,
-        /// How it stands now.
+        /// Its status now.
         status: Status,
-        /// Why, if it is not well.
+        /// Why it is not connected, if it is not.
         failure: Option<Arc<ServerFailure>>,
     },
-    /// A server's tools are others than before.
+    /// The tools of a server changed.
     ToolsChanged {
         /// Which server.
         server: ServerName,
     },
-    /// Tools are not what they were when they were first seen.
+    /// Tools differ from their pins.
     ToolsDiffer {
         /// Which server.
         server: ServerName,
@@ -49,7 +49,7 @@ pub enum Event {
     ResourceUpdated {
         /// Which server.
         server: ServerName,
-        /// Its address.
+        /// Its URI.
         uri: String,
     },
     /// A server's list of prompts changed.
@@ -57,26 +57,26 @@ pub enum Event {
         /// Which server.
         server: ServerName,
     },
-    /// A server sent a line for the log: foreign text.
+    /// A server sent a log message: untrusted text.
     Log {
         /// Which server.
         server: ServerName,
-        /// How serious it is.
+        /// Its level.
         level: wharf_protocol::view::LogLevel,
-        /// What it says.
+        /// Its text.
         text: String,
     },
-    /// Something about a server is not as it should be.
+    /// A problem of a server was found.
     Problem {
         /// Which server.
         server: ServerName,
-        /// What it is.
+        /// The problem.
         problem: Problem,
     },
 }
 
-/// Tells whoever is interested. Room for the events is made with the first observer: most programs
-/// that make one call and end have none, and it is more than all the rest of such a runtime.
+/// Sends events to all observers. The channel is created with the first observer: a program that
+/// makes one call usually has none, and the buffer is larger than the rest of such a runtime.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventSender {
     sender: Arc<OnceLock<broadcast::Sender<Event>>>,
@@ -87,12 +87,12 @@ pub(crate) struct EventSender {
 impl EventSender {
     pub(crate) fn send(&self, event: Event) {
         if let Some(sender) = self.sender.get() {
-            // An error only means that nobody is interested any more.
+            // An error means that there are no observers.
             drop(sender.send(event));
         }
     }
 
-    /// Tells whether anybody listens, so that what nobody hears need not be made.
+    /// Tells whether there are observers, so that no event is created without them.
     pub(crate) fn has_observers(&self) -> bool {
         self.sender.get().is_some_and(|sender| sender.receiver_count() > 0)
     }
@@ -112,14 +112,15 @@ impl EventSender {
 /// Receives events from the moment it was made.
 pub struct Events {
     receiver: broadcast::Receiver<Event>,
-    /// Whoever holds a snapshot holds what could send events, so the end is told apart.
+    /// Cancelled at shutdown: the channel itself stays open while a snapshot is held.
     closed: CancellationToken,
 }
 
 impl Events {
-    /// Waits for the next event; `None` once the runtime was shut down and everything was told.
+    /// Waits for the next event; `None` once the runtime was shut down and all events were
+    /// returned.
     ///
-    /// May be dropped at any time without losing an event.
+    /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             let received = tokio::select! {

@@ -1,13 +1,13 @@
-//! MCP servers for programs written in Rust: found wherever they are configured, connected all at
-//! once without making anybody wait, their tools offered safely.
+//! MCP servers for programs written in Rust: finds the configured servers, connects to all of them
+//! at once, and calls their tools.
 //!
 //! ```text
 //! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
 //! ```
 //!
-//! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is the short way for
-//! an agent. No global state: the surroundings are handed in as [`config::Env`], and nothing here
-//! prints, asks, or reads the process's own environment.
+//! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is one call that does
+//! all of it for an agent. There is no global state: the host passes the environment as
+//! [`config::Env`]. This crate never prints, prompts, or reads the environment of the process.
 
 mod advice;
 pub mod approval;

@@ -1,7 +1,7 @@
-//! The short way for agents: find everything, connect to it, get the tools.
+//! One call for agents: discover all servers, connect to them, return their tools.
 //!
-//! Nothing here fails as a whole. When discovery itself cannot work there are no tools and one
-//! error, whose path is `.mcp.json`; each server's own trouble has the path `mcp:<name>`.
+//! It always returns a result. If discovery fails, there are no tools and one error with the path
+//! `.mcp.json`; the error of a server has the path `mcp:<name>`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::status::{FailureKind, Status};
 use crate::tools::Tool;
 use crate::trust_decider;
 
-/// What discovery and loading gave.
+/// The result of discovering and loading tools.
 pub struct LoadedTools {
-    /// The tools, live ones and cached ones, by name.
+    /// Live and cached tools, ordered by name.
     pub tools: Vec<Arc<Tool>>,
-    /// What went wrong, server by server.
+    /// The errors, by server.
     pub errors: Vec<LoadError>,
-    /// The runtime behind the tools; `None` only if discovery itself failed.
+    /// The runtime that calls the tools; `None` only if discovery failed.
     pub runtime: Option<Runtime>,
 }
 
-/// Something that went wrong.
+/// An error of a server, or of discovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
     /// `mcp:<server>`, or `.mcp.json` for discovery as a whole.
     pub path: String,
-    /// What went wrong, with the last meaningful line of the server's error output.
+    /// The message, with the last meaningful line of the server's stderr.
     pub error: String,
-    /// What kind of trouble a server has; none for discovery, and for a server that nobody trusts.
+    /// The kind of failure; none for discovery and for an untrusted server.
     pub kind: Option<FailureKind>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// What the server wrote to its error output since the attempt began: text of a third party.
+    /// The stderr output of the server since the attempt began: untrusted text.
     pub stderr: String,
 }
 
@@ -66,14 +66,13 @@ impl LoadError {
 /// Finds every server that is configured for a folder, without contacting any of them.
 ///
 /// # Errors
-/// Only when there is nothing to look at: a working folder that does not exist, or a
-/// `WHARF_MCP_SERVERS` that is no JSON.
+/// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not valid JSON.
 pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
     load(env, options)
 }
 
 /// Finds every server that is configured for a folder, connects to all of them at once, and returns
-/// their tools as soon as the startup gate allows.
+/// their tools, at the latest as [`Runtime::ready`] does.
 ///
 /// ```
 /// use wharf::{Options, discover_and_load_mcp_tools};

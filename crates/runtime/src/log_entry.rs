@@ -1,12 +1,12 @@
-//! The lines of a log file: when something was written, and where a server was started.
+//! The format of log lines: the time, and either a line of the server or the start of the server.
 //!
 //! ```text
 //! 2026-03-01T12:00:00Z > started
 //! 2026-03-01T12:00:01Z | what the server wrote
 //! ```
 //!
-//! Every line of a server has the bar, so none of them can pass for a start. Lines without a time
-//! are from before times were kept.
+//! Every line of a server has the bar, so a server cannot imitate a start line. Lines without a
+//! time were written by earlier versions.
 
 use std::time::SystemTime;
 
@@ -20,7 +20,7 @@ const TIME: usize = 20;
 pub struct LogEntry {
     /// When it was written, by RFC 3339 in UTC; none in a log of an earlier version.
     pub at: Option<String>,
-    /// What the server wrote, which is text of a third party; none where it was started.
+    /// The line that the server wrote: untrusted text; none for a start of the server.
     pub text: Option<String>,
 }
 
@@ -42,13 +42,13 @@ impl LogEntry {
     }
 }
 
-/// Returns the line that says that a server was started.
+/// Returns the line for the start of a server.
 pub(crate) fn start_mark(at: SystemTime) -> String {
     format!("{} > started\n", rfc3339(at))
 }
 
-/// Appends what a server wrote, with the time before each line. A piece may begin and end inside a
-/// line; returns whether it ended one.
+/// Appends output of a server, with the time before each line. A piece may start and end inside a
+/// line; returns whether it ended with a line break.
 pub(crate) fn append(written: &mut Vec<u8>, piece: &[u8], mut begins_line: bool) -> bool {
     let time = rfc3339(SystemTime::now());
     for line in piece.split_inclusive(|&byte| byte == b'\n') {

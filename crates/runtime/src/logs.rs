@@ -1,8 +1,8 @@
-//! What servers write to their error output, in one file per server that never grows without end.
+//! Log files: the stderr output of each server, in one file per server with a limited size.
 //!
-//! A file is opened when there is something to write. At a megabyte it becomes the older one of
-//! two, so between one and two megabytes are kept. Only the person may read them: servers log
-//! secrets. What the lines look like is in `log_entry`.
+//! A file is created with the first output. At one megabyte it is rotated, and one older file is
+//! kept. Only the user may read the files, because servers log secrets. The format of the lines is
+//! in `log_entry`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,29 +16,29 @@ use wharf_protocol::transport::process::LogSink;
 
 use crate::log_entry::{self, LogEntry, start_mark};
 
-/// When a file has become large enough to be put aside.
+/// The size at which a file is rotated.
 const ROTATE_AT: u64 = 1 << 20;
 
-/// How much of a file is read: it is put aside only after a piece that goes beyond its size.
+/// How much of a file is read at most. The last write before a rotation may exceed [`ROTATE_AT`].
 const MAX_READ: u64 = 2 * ROTATE_AT;
 
-/// Returns the file in which a server's output is kept.
+/// Returns the log file of a server.
 pub fn log_path(folder: &Path, server: &str) -> PathBuf {
     folder.join(format!("{}.log", file_name(server)))
 }
 
 /// Returns the last lines that a server wrote, oldest first; at most `most` of them.
 ///
-/// The text is foreign: it may hold control characters.
+/// The lines are untrusted text and may contain control characters.
 pub fn log_tail(folder: &Path, server: &str, most: usize) -> io::Result<Vec<String>> {
     let entries = log_entries(folder, server, most)?;
     Ok(entries.into_iter().filter_map(|entry| entry.text).collect())
 }
 
-/// Returns the last lines that a server wrote with their times, oldest first, and the starts among
-/// and right before them; at most `most` lines.
+/// Returns the last lines that a server wrote, with their times, oldest first, and the starts
+/// between and right before them; at most `most` lines.
 ///
-/// The text is foreign: it may hold control characters.
+/// The lines are untrusted text and may contain control characters.
 pub fn log_entries(folder: &Path, server: &str, most: usize) -> io::Result<Vec<LogEntry>> {
     let path = log_path(folder, server);
     let mut bytes = end_of(&older(&path))?;
@@ -56,7 +56,7 @@ pub fn log_entries(folder: &Path, server: &str, most: usize) -> io::Result<Vec<L
     Ok(entries)
 }
 
-/// Reads the end of a file, as much as a log can be large; nothing if there is none.
+/// Reads the end of a file, up to the maximum size of a log; nothing if the file does not exist.
 fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = match open_regular(path, OpenOptions::new().read(true)) {
         Ok(file) => file,
@@ -70,7 +70,7 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes a sink that writes to a server's file; `None` if there is no folder for it.
+/// Returns a sink that writes to the log file of a server; `None` without a folder.
 pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
     let log = Mutex::new(LogFile {
         path: log_path(folder?, server),
@@ -82,7 +82,7 @@ pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
     Some(Arc::new(move |bytes: &[u8]| {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = log.write(bytes) {
-            // A log that cannot be written is no reason to trouble the server.
+            // The server keeps running when its log cannot be written.
             tracing::debug!(%error, "a server's log cannot be written");
             log.is_broken = true;
         }
@@ -91,9 +91,9 @@ pub(crate) fn sink(folder: Option<&Path>, server: &str) -> Option<LogSink> {
 
 struct LogFile {
     path: PathBuf,
-    /// When the server was started, until that is in the file.
+    /// The time of a start that is not in the file yet.
     started: Option<SystemTime>,
-    /// Whether what comes next begins a line.
+    /// Whether the next output starts a line.
     begins_line: bool,
     file: Option<(File, u64)>,
     is_broken: bool,
@@ -102,7 +102,7 @@ struct LogFile {
 impl LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
-            // Nothing is opened before there is something to write.
+            // An empty piece marks a start; the file is created with the first output.
             self.started = Some(SystemTime::now());
         }
         if self.is_broken || bytes.is_empty() {
@@ -141,7 +141,7 @@ impl LogFile {
     }
 }
 
-/// Tells whether a file ends with a whole line. Who cannot look takes it to be so.
+/// Tells whether a file ends with a line break; `true` if it cannot be read.
 fn ends_line(path: &Path) -> bool {
     let last = || -> io::Result<u8> {
         let mut file = open_regular(path, OpenOptions::new().read(true))?;
@@ -157,7 +157,7 @@ fn older(path: &Path) -> PathBuf {
     path.with_extension("log.1")
 }
 
-/// A name that every file system takes; two servers never share one.
+/// Returns a file name that is valid on every file system and different for each server.
 fn file_name(server: &str) -> String {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if !server.is_empty() && server.len() <= 100 && server.chars().all(is_plain) {
@@ -189,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let logs = folder.path().join("logs");
         let write = sink(Some(&logs), "fs").unwrap();
-        assert!(!logs.exists(), "nothing is made before there is something to write");
+        assert!(!logs.exists(), "the folder is created with the first output");
         let line = format!("{}\n", "x".repeat(1023));
         for _ in 0..5 * 1024 {
             write(line.as_bytes());

@@ -1,4 +1,4 @@
-//! What a program says about the runtime that it starts; everything has a default that is safe.
+//! The options of a runtime. Every option has a safe default.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,59 +15,59 @@ use crate::resolve::{CredentialStore, FileCredentials};
 use crate::trace::TraceSink;
 use crate::trust_decider::TrustDecider;
 
-/// When a caller that wants the tools gets its answer.
+/// Which servers are awaited after the startup timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StartupMode {
-    /// Servers without cached tools are waited for: for one-shot commands and headless runs.
+    /// Servers without cached tools: for one-shot commands and headless runs.
     #[default]
     Complete,
-    /// Servers that are late join later: for sessions and gateways.
+    /// None; slow servers join later: for sessions and gateways.
     Background,
 }
 
-/// How a runtime is to work.
+/// The options of a runtime.
 #[derive(Clone)]
 pub struct Options {
-    /// The surroundings: variables, home, working folder. Nothing else is looked at.
+    /// The environment: variables, home folder, working folder. Nothing else is read.
     pub env: Arc<Env>,
-    /// Who we are to servers.
+    /// The name and version to declare to servers.
     pub client: ClientInfo,
-    /// Whether late servers are waited for; the setting `startup.mode` counts if there is none.
+    /// Which servers are awaited; `None` uses the setting `startup.mode`.
     pub startup_mode: Option<StartupMode>,
-    /// When cached tools are used instead of waiting; the setting `startup.timeout_ms` counts if
-    /// there is none.
+    /// How long all servers are awaited before cached tools are used; `None` uses the setting
+    /// `startup.timeout_ms`.
     pub startup_timeout: Option<Duration>,
-    /// How patiently servers are ended.
+    /// How long servers may take to exit before they are killed.
     pub grace: GracePeriod,
-    /// Where tokens come from.
+    /// The store of tokens.
     pub credentials: Arc<dyn CredentialStore>,
-    /// The program that `wharf mcp …` stands for in the built-in servers.
+    /// The program to run for `wharf mcp …`, the command of the built-in servers.
     pub own_program: Option<PathBuf>,
-    /// Who is asked before a tool runs; without one, what needs a yes is denied.
+    /// Approves tool calls; without it, a call that needs approval is denied.
     pub approver: Option<Arc<dyn Approver>>,
-    /// Who is asked about servers that came with a project; without one they are left alone.
+    /// Decides about untrusted servers of a project; without it they are not used.
     pub trust_decider: Option<Arc<dyn TrustDecider>>,
-    /// How a person can let the host call tools without being asked, to continue "or use …".
+    /// How the user can allow calls without a prompt; hints append it after "or use".
     pub approval_bypass_hint: Option<String>,
-    /// What the host does for servers.
+    /// The client features that the host provides to servers.
     pub client_features: ClientFeatures,
-    /// Where tools are cached, and their names; `None` keeps nothing.
+    /// The folder of cached tools, tool names and last attempts; `None` caches nothing.
     pub cache: Option<PathBuf>,
-    /// Where it is remembered what tools looked like; `None` remembers nothing.
+    /// The folder of pins; `None` pins nothing.
     pub pins: Option<PathBuf>,
-    /// Where servers' error output is written; `None` writes none.
+    /// The folder of log files with the stderr output of servers; `None` writes none.
     pub logs: Option<PathBuf>,
-    /// Where a runtime leaves a mark while it runs local servers, by which the next one knows that
-    /// this one was killed and ends what it left running; `None` leaves none and looks for none.
+    /// The folder of lockfiles. A runtime holds one while it runs local servers, so that the next
+    /// runtime can find and end processes of a killed one; `None` disables this.
     pub run: Option<PathBuf>,
-    /// Gets the exchange with every server, redacted, for debugging.
+    /// Receives a redacted trace of all messages, for debugging.
     pub trace: Option<TraceSink>,
-    /// Where results go that are too long for a model; `None` keeps none.
+    /// The folder of results that are too long for a model; `None` stores none.
     pub results: Option<PathBuf>,
 }
 
 impl Options {
-    /// Keeps everything in the folder that the surroundings name for Wharf.
+    /// Stores everything in the folder that the environment names for Wharf.
     pub fn new(env: Env) -> Self {
         let env = Arc::new(env);
         let home = env.wharf_home();
@@ -93,7 +93,7 @@ impl Options {
         }
     }
 
-    /// Is for a run that ends with its answer: servers get a moment to end, not more.
+    /// Changes the options for a one-shot run: servers get a short time to exit.
     #[must_use]
     pub fn one_shot(self) -> Self {
         let grace =
@@ -109,7 +109,7 @@ impl Options {
                 StartupMode::Complete
             }
         });
-        // The settings take `WHARF_STARTUP_TIMEOUT_MS` into account.
+        // `WHARF_STARTUP_TIMEOUT_MS` is applied by the settings.
         let timeout = self
             .startup_timeout
             .unwrap_or_else(|| milliseconds(settings, "startup.timeout_ms", 250));

@@ -1,7 +1,7 @@
-//! Everything that servers offer besides tools: resources, prompts, completions, instructions.
+//! Requests other than tool calls: resources, prompts, completion, log level, server instructions.
 //!
-//! Listings ask all servers at once and give back what came together with what went wrong, server
-//! by server. These requests change nothing, so one that was lost on the way is asked again.
+//! A list is requested from all servers at once; the result has the items and the errors of each
+//! server. These requests change nothing on the server, so one that was lost is sent once more.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -28,19 +28,19 @@ use crate::runtime::Runtime;
 use crate::spans;
 use crate::status::Status;
 
-/// What servers offer, and what kept others from saying.
+/// One kind of list, collected from several servers.
 #[derive(Debug)]
 pub struct CollectedList<T> {
-    /// Each with its server, by server.
+    /// Each item with its server, ordered by server.
     pub items: Vec<(ServerName, T)>,
-    /// Which servers could not be asked, and why.
+    /// The servers that could not be listed, and why.
     pub errors: Vec<(ServerName, CallError)>,
-    /// Which lists are not whole, and why.
+    /// The servers whose lists were cut off, and why.
     pub cut: Vec<(ServerName, ListCut)>,
 }
 
 impl<T> CollectedList<T> {
-    /// Puts everything in the order of the servers' names.
+    /// Sorts everything by server name.
     fn sort(&mut self) {
         self.items.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.cut.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -58,13 +58,13 @@ impl<T> CollectedList<T> {
         }
     }
 
-    /// Returns what is not as it should be with the lists of `what`, such as `prompts`.
+    /// Returns a problem for each list that was cut off; `what` names its items, such as `prompts`.
     pub fn problems(&self, what: &str) -> Vec<Problem> {
         self.cut.iter().map(|(server, cut)| cut_problem(server, what, *cut)).collect()
     }
 }
 
-/// Which of the lists a server is asked for.
+/// The capability that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListKind {
     Resources,
@@ -81,7 +81,7 @@ impl Runtime {
         .await
     }
 
-    /// Lists the templates of resources of one server or of all.
+    /// Lists the resource templates of one server or of all.
     pub async fn resource_templates(
         &self,
         server: Option<&str>,
@@ -126,7 +126,7 @@ impl Runtime {
         self.send_repeatable("prompts/get", server, send).await
     }
 
-    /// Asks how an argument of a prompt or of a template could go on.
+    /// Requests completions for an argument of a prompt or of a resource template.
     pub async fn complete(
         &self,
         server: &str,
@@ -137,17 +137,17 @@ impl Runtime {
         self.send_repeatable("completion/complete", server, send).await
     }
 
-    /// Says how much a server should log, now and whenever it is connected again. What it logs
-    /// arrives as [`Event::Log`](crate::Event::Log).
+    /// Sets the log level of a server, now and after each reconnect. Its log messages arrive as
+    /// [`Event::Log`](crate::Event::Log).
     ///
-    /// A server of 2026-07-28 logs only about requests, and nothing before this was called. If this
-    /// fails or is dropped, a server that comes back is told what it was told before.
+    /// A server of 2026-07-28 logs only about requests, and nothing until this was called. If this
+    /// fails or is dropped, a reconnected server gets the level that was set before.
     pub async fn set_log_level(&self, server: &str, level: LogLevel) -> Result<(), CallError> {
-        // It may come back while it is told, so it is remembered first.
+        // The server may reconnect while the request runs, so the level is recorded first.
         let pending_level = self.0.shared.log_levels.begin_change(&ServerName::new(server), level);
         let send = async |peer: &Peer, options: &RequestOptions| {
             if !peer.profile().capabilities.has_logging() {
-                return Err(RequestError::Unsendable("the server has no log".into()));
+                return Err(RequestError::Unsendable("the server does not support logging".into()));
             }
             peer.set_log_level(level, options).await
         };
@@ -156,9 +156,9 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns how connected servers want to be used, for a model's prompt: foreign text.
+    /// Returns the instructions of connected servers, for a model's prompt: untrusted text.
     ///
-    /// Servers whose entry says `"instructions": false` are left out.
+    /// Servers whose entry says `"instructions": false` are omitted.
     pub fn instructions(&self) -> Vec<(ServerName, String)> {
         let snapshot = self.snapshot();
         let wanted = snapshot.servers().filter(|server| {
@@ -176,7 +176,7 @@ impl Runtime {
         texts.collect()
     }
 
-    /// Asks a server something that may be asked twice.
+    /// Sends a request that changes nothing on the server; one that was lost is sent once more.
     async fn send_repeatable<T>(
         &self,
         method: &'static str,
@@ -215,7 +215,7 @@ impl Runtime {
                         &view.secrets,
                     ));
                 }
-                // What helps with a tool does not help here.
+                // The hints are worded for tool calls.
                 Err(error @ (RequestError::Refused(_) | RequestError::Inconclusive { .. })) => {
                     return Err(CallError {
                         hint: None,
@@ -258,7 +258,7 @@ impl Runtime {
             collected.errors.push((ServerName::new(server), unavailable(why)));
             return collected;
         }
-        // Who names a server does not wait for the others.
+        // A request for one server does not wait for the others.
         let snapshot = match server {
             Some(_) => self.snapshot(),
             None => self.settled_except_failing().await,
@@ -301,7 +301,7 @@ impl Runtime {
                 _ => {}
             }
         }
-        // Nobody aborts these tasks, and they do not panic.
+        // These tasks are never aborted, and they catch panics.
         while let Some(joined) = asked.join_next().await {
             if let Ok((name, outcome)) = joined {
                 collected.add(&name, outcome);
@@ -312,8 +312,8 @@ impl Runtime {
     }
 }
 
-/// Waits for a listing at most for so long: a server may answer each page in time and never come to
-/// an end. A panic is an error of this server alone. What it repeats of its secrets is redacted.
+/// Limits a whole listing: a server may answer each page in time and never send the last one. A
+/// panic becomes an error of this server. Secrets in the items are redacted.
 async fn list_within<T: ListEntry>(
     listing: impl Future<Output = Result<ListResult<T>, RequestError>>,
     limit: Duration,
@@ -329,7 +329,7 @@ async fn list_within<T: ListEntry>(
     Ok(listing)
 }
 
-/// Some servers never answer what they did not offer, so they are not asked.
+/// Fails for a server without the capability: some servers never answer such a request.
 fn check_capability(peer: &Peer, kind: ListKind) -> Result<(), RequestError> {
     let what = match kind {
         ListKind::Resources => "resources",

@@ -1,7 +1,7 @@
-//! The handle of a program: starts the servers, tells how they stand, calls their tools, ends them.
+//! The handle of a program: starts servers, returns their status, calls their tools, shuts down.
 //!
-//! A clone is the same runtime. When the last one is gone without [`Runtime::shutdown`], everything
-//! is ended at once; shutting down gives servers the time to end by themselves.
+//! A clone is the same runtime. When the last clone is dropped without [`Runtime::shutdown`], all
+//! servers are killed at once; a shutdown gives them time to exit by themselves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +25,10 @@ use crate::store::folder_lock::LOCK_TIMEOUT;
 use crate::tools::Tool;
 use crate::trust_gate;
 
-/// How long the last thing that is written waits for other processes.
+/// How long the last write at shutdown waits for other processes.
 const FINAL_WRITE_LIMIT: Duration = Duration::from_millis(250);
 
-/// Servers that are kept connected, and their tools.
+/// Keeps servers connected and calls their tools.
 ///
 /// ```
 /// use wharf::{Options, Runtime};
@@ -59,7 +59,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) startup: (StartupMode, Duration),
     pub(crate) began: Instant,
     tasks: TaskTracker,
-    /// Whoever writes down what is worth keeping, on a thread that may wait for the disk.
+    /// Tasks that write records to disk, on threads that may block.
     saving: TaskTracker,
 }
 
@@ -68,20 +68,20 @@ pub(crate) struct RuntimeInner {
 #[error("there is no server \"{0}\"")]
 pub struct UnknownServer(pub String);
 
-/// Why a server is not there for a request.
+/// Why a server is not available for a request.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// There is no server of this name.
     #[error(transparent)]
     Unknown(#[from] UnknownServer),
-    /// Nobody has agreed to it.
+    /// It came with a project and is not trusted.
     #[error("server \"{0}\" came with this project and is not trusted")]
     Untrusted(ServerName),
-    /// It is switched off.
+    /// It is disabled.
     #[error("server \"{0}\" is disabled")]
     Disabled(ServerName),
-    /// It could not be connected to.
+    /// Connecting failed.
     #[error("failed to connect to \"{server}\": {}", .failure.message)]
     Failed {
         /// Which one.
@@ -89,15 +89,15 @@ pub enum Unavailable {
         /// Why.
         failure: Arc<ServerFailure>,
     },
-    /// Somebody closed it.
+    /// The host closed it.
     #[error("server \"{0}\" was closed")]
     Closed(ServerName),
-    /// It did not come in time.
+    /// It was not connected in time.
     #[error("server \"{server}\" was not connected within {limit:?}")]
     TimedOut {
         /// Which one.
         server: ServerName,
-        /// The limit of the one who waited.
+        /// The limit of the caller.
         limit: Duration,
     },
     /// The runtime was shut down.
@@ -106,9 +106,9 @@ pub enum Unavailable {
 }
 
 impl Runtime {
-    /// Starts connecting to everything that may be connected to, and returns at once.
+    /// Starts connecting to every server that may be connected, and returns at once.
     ///
-    /// Reads small files of its own: cached tools, names, agreements. Must be called in a Tokio
+    /// Reads small files of Wharf: cached tools, tool names, approvals. Must be called in a Tokio
     /// runtime with I/O and time.
     pub fn start(catalog: &Catalog, options: Options) -> Self {
         let startup = options.startup(&catalog.settings);
@@ -140,7 +140,7 @@ impl Runtime {
         }))
     }
 
-    /// Returns how everything stands now.
+    /// Returns the current state of all servers and tools.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.0.snapshot.borrow())
     }
@@ -150,27 +150,27 @@ impl Runtime {
         self.snapshot().registry().tools().to_vec()
     }
 
-    /// Returns the text of an outcome as a model should get it: what is longer than the setting
-    /// `call.max_result_chars` allows is cut to head and tail, and is whole in a file.
+    /// Returns the text of an outcome for a model. A text that is longer than the setting
+    /// `call.max_result_chars` allows is cut to its head and tail, and written to a file in full.
     ///
-    /// Blocks for as long as writing that file takes.
+    /// Blocks while that file is written.
     pub fn text_for_model(&self, outcome: &Outcome) -> ModelText {
         let store = self.0.shared.options.results.as_ref().map(ResultStore::new);
         outcome.for_model(self.settings().max_result_chars, store.as_ref())
     }
 
-    /// Returns how a server stands.
+    /// Returns the status of a server.
     pub fn status(&self, server: &str) -> Option<Status> {
         self.snapshot().server(server).map(|server| server.status)
     }
 
-    /// Returns what happens from now on, until the runtime is shut down.
+    /// Returns the events from now on, until the runtime is shut down.
     pub fn events(&self) -> Events {
         self.0.shared.events.subscribe()
     }
 
-    /// Takes another catalog: servers that are new or different are (re)connected, those that are
-    /// gone are ended, all others go on undisturbed.
+    /// Applies another catalog: connects new and changed servers, disconnects removed ones, and
+    /// leaves all others connected.
     pub async fn apply(&self, catalog: &Catalog) -> CatalogChanges {
         let servers = trust_gate::plan(catalog, &self.0.shared.options.env);
         let settings = RuntimeSettings::new(&catalog.settings);
@@ -179,21 +179,21 @@ impl Runtime {
             .unwrap_or_default()
     }
 
-    /// Connects a server anew, whatever happened before, and waits for the outcome.
+    /// Reconnects a server whatever its status, and waits for the outcome.
     pub async fn connect(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
         let name = self.server_name(server)?;
         self.send_command(|done| SupervisorCommand::Reconnect { server: name, done }).await;
         self.wait_for_outcome(server).await
     }
 
-    /// Closes a server; its tools go with it. Waits until nothing of it is running.
+    /// Closes a server and removes its tools. Waits until its process has ended.
     pub async fn disconnect(&self, server: &str) -> Result<(), UnknownServer> {
         let name = self.server_name(server)?;
         self.send_command(|done| SupervisorCommand::Disconnect { server: name, done }).await;
         Ok(())
     }
 
-    /// Waits until a server is connected, or cannot be; one that failed is tried again.
+    /// Waits until a server is connected or has failed; a failed one is tried again.
     pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
         self.server_name(server)?;
         if self.snapshot().server(server).is_some_and(|it| it.status != Status::Connected) {
@@ -202,16 +202,16 @@ impl Runtime {
         self.wait_for_outcome(server).await
     }
 
-    /// Returns the approvals that count for more than one call, those for good first.
+    /// Returns the approvals that count for more than one call, permanent ones first.
     pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         self.0.approvals.all().await
     }
 
-    /// Removes the approvals of a server, or of one tool of it, in this session and for good, and
-    /// returns what was removed. The next call needs approval again.
+    /// Removes the approvals of a server, or of one of its tools, session and permanent ones alike,
+    /// and returns what was removed. The next call needs approval again.
     ///
-    /// Once one tool was removed from an approval of a whole server, that approval covers only the
-    /// tools that were used so far.
+    /// Removing one tool from the approval of a whole server limits that approval to the tools that
+    /// were used so far.
     pub async fn revoke_approvals(
         &self,
         server: &str,
@@ -220,10 +220,10 @@ impl Runtime {
         self.0.approvals.revoke(server, tool).await
     }
 
-    /// Begins to write down what is worth keeping for the next start: tools, their names and what
-    /// they look like. Nobody has to call this: it happens by itself after a while, and when the
-    /// runtime is shut down, which waits for it. Whoever has all the tools and still has something
-    /// to do with them gains time by doing both at once.
+    /// Starts writing the records for the next start to disk: cached tools, tool names and pins.
+    ///
+    /// Calling this is optional: the runtime writes them after a delay, and [`Runtime::shutdown`]
+    /// writes them and waits. Calling it early lets the write run while the caller still works.
     ///
     /// Must be called in a Tokio runtime.
     pub fn save(&self) -> tokio::task::JoinHandle<()> {
@@ -231,9 +231,9 @@ impl Runtime {
         self.0.saving.spawn_blocking(move || shared.history.write(LOCK_TIMEOUT))
     }
 
-    /// Ends everything and waits until nothing is left running.
+    /// Shuts down all servers and waits until their processes have ended.
     pub async fn shutdown(&self) {
-        // What is worth keeping is written while the servers end, unless somebody is at it already.
+        // Records are written while the servers end, unless a write is running already.
         if self.0.saving.is_empty() {
             drop(self.save());
         }
@@ -242,12 +242,11 @@ impl Runtime {
         self.0.tasks.wait().await;
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
-        // What came up in the last moment; whoever kept others out so far is hardly waited for
-        // again.
+        // Records of the last moment. The wait is short, as the lock was waited for already.
         self.0.shared.history.write(FINAL_WRITE_LIMIT);
     }
 
-    /// Waits until a server is connected, and returns the way to it.
+    /// Waits until a server is connected, and returns its peer.
     pub(crate) async fn peer(
         &self,
         server: &str,
@@ -263,7 +262,7 @@ impl Runtime {
                 };
                 match view.peer.clone() {
                     Some(peer) if !peer.has_ended() => return Ok((view, peer)),
-                    // It ended, and the snapshot that says so is on its way.
+                    // The session ended, but the snapshot does not show it yet.
                     _ => self.wait_for_change(&view).await?,
                 }
             }
@@ -274,9 +273,9 @@ impl Runtime {
             .unwrap_or(Err(Unavailable::TimedOut { server, limit }))
     }
 
-    /// Has a server looked at that behaves as if it were gone.
+    /// Checks whether a server is alive after an error that suggests that it is not.
     pub(crate) fn check_alive(&self, server: &ServerName) {
-        // If there are so many commands already, the next failure will do.
+        // If the channel is full, the next failure triggers the check.
         drop(self.0.commands.try_send(SupervisorCommand::CheckAlive { server: server.clone() }));
     }
 
@@ -301,7 +300,7 @@ impl Runtime {
         self.check_connected(view)
     }
 
-    /// Returns a server that is connected, or says why it is not.
+    /// Returns a connected server, or why it is not connected.
     pub(crate) fn check_connected(
         &self,
         view: &Arc<ServerSnapshot>,
@@ -319,7 +318,7 @@ impl Runtime {
         }
     }
 
-    /// Waits for the first snapshot that is as wanted.
+    /// Waits for the first snapshot that meets a condition.
     pub(crate) async fn wait_for_snapshot(
         &self,
         is_wanted: impl Fn(&Snapshot) -> bool,
@@ -327,7 +326,7 @@ impl Runtime {
         let mut watcher = self.0.snapshot.clone();
         loop {
             let snapshot = Arc::clone(&watcher.borrow_and_update());
-            // Without a supervisor nothing will ever change.
+            // Without a supervisor, no other snapshot will come.
             if is_wanted(&snapshot) || watcher.changed().await.is_err() {
                 return snapshot;
             }

@@ -1,16 +1,16 @@
-//! The spans that tell what the runtime does, in one place: their names and their fields.
+//! The `tracing` spans of the runtime: their names and fields.
 //!
 //! ```text
-//! connection   one server from the attempt to reach it until it is gone
-//!   connect    the attempt: resolve, start or reach, agree on a revision, list the tools
-//! call         one tool call of a caller: checks, approval, waiting, sending
-//!   attempt    one time that it is sent
-//! request      one request of a caller that is no call
+//! connection   one server, from the attempt to connect until the connection has ended
+//!   connect    the attempt: resolve, start or reach, negotiate a revision, list the tools
+//! call         one tool call: checks, approval, waiting, sending
+//!   attempt    one time that the call is sent
+//! request      one request other than a call
 //! ```
 //!
-//! A call belongs to the trace of its caller, who may be anybody at any time, so it only follows
-//! from the connection that it uses. No field has anything that was sent or received. What
-//! OpenTelemetry wants to know besides is in `otel/attributes.rs`.
+//! A call belongs to the trace of its caller, so it only follows from the connection that it uses.
+//! No field has data that was sent or received. The attributes for OpenTelemetry are in
+//! `otel/attributes.rs`.
 
 use tracing::Span;
 use tracing::field::{Empty, debug};
@@ -26,7 +26,7 @@ use crate::otel::{attributes, context};
 use crate::status::ServerFailure;
 use crate::tools::Tool;
 
-/// Who started a runtime, as far as connections want to know.
+/// The span in which a runtime was started: the parent of its connection spans.
 #[derive(Debug, Clone)]
 pub(crate) struct ParentSpan {
     #[cfg(feature = "otel")]
@@ -34,7 +34,7 @@ pub(crate) struct ParentSpan {
 }
 
 impl ParentSpan {
-    /// Takes the span that is the current one.
+    /// Takes the current span.
     pub(crate) fn current() -> Self {
         Self {
             #[cfg(feature = "otel")]
@@ -43,25 +43,25 @@ impl ParentSpan {
     }
 }
 
-/// The span of a connection: it begins with the attempt and lasts until the server is gone.
+/// The span of a connection, from the attempt to connect until the connection has ended.
 #[derive(Debug)]
 pub(crate) struct ConnectionSpan(Span);
 
 /// How a connection ended.
 #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "why it failed is for traces"))]
 pub(crate) enum ConnectionEnd<'a> {
-    /// Nobody wants it any more.
+    /// The host stopped it.
     Stopped,
-    /// Somebody wants another one instead.
+    /// A reconnect replaces it.
     Replaced,
-    /// The server went away.
+    /// The connection was lost.
     Lost,
-    /// It never came to be, or could not stay.
+    /// Connecting failed, or a check of the connection.
     Failed(&'a ServerFailure),
 }
 
 impl ConnectionSpan {
-    /// Begins with the `attempt`-th attempt in a row to connect.
+    /// Starts the span with the `attempt`-th attempt in a row to connect.
     #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
     pub(crate) fn begin(server: &ServerName, attempt: u32, parent: &ParentSpan) -> Self {
         let span = tracing::info_span!(
@@ -72,22 +72,22 @@ impl ConnectionSpan {
         Self(span)
     }
 
-    /// Returns the span to work in.
+    /// Returns the span to run in.
     pub(crate) fn span(&self) -> Span {
         self.0.clone()
     }
 
-    /// Returns by which name calls can say that they follow from it.
+    /// Returns its id, for spans that follow from it.
     pub(crate) fn id(&self) -> Option<Id> {
         self.0.id()
     }
 
-    /// Says how it is connected.
+    /// Records the transport and the era.
     pub(crate) fn established(&self, peer: &Peer) {
         record_peer(&self.0, peer);
     }
 
-    /// Says how it ended.
+    /// Records how the connection ended.
     pub(crate) fn end(self, end: &ConnectionEnd<'_>) {
         self.0.record("ended", end.word());
         #[cfg(feature = "otel")]
@@ -110,14 +110,14 @@ impl ConnectionEnd<'_> {
     }
 }
 
-/// Makes the span of an attempt to connect.
+/// Creates the span of an attempt to connect.
 pub(crate) fn connect_span(server: &ServerName, attempt: u32) -> Span {
     tracing::info_span!("connect", %server, attempt, transport = Empty, era = Empty)
 }
 
-/// Says what came of an attempt to connect.
+/// Records the outcome of an attempt to connect.
 pub(crate) fn record_connect(span: &Span, outcome: Result<&Peer, &ServerFailure>) {
-    // What a server answered may be anything, so a failure is told by its kind only.
+    // A failure may contain text of the server, so only its kind is recorded.
     span.in_scope(|| match outcome {
         Ok(peer) => {
             record_peer(span, peer);
@@ -138,7 +138,7 @@ fn record_peer(span: &Span, peer: &Peer) {
     attributes::set_peer(span, peer);
 }
 
-/// Makes the span of a call.
+/// Creates the span of a call.
 pub(crate) fn call_span(tool: &Tool) -> Span {
     let span = tracing::debug_span!(
         "call", server = %tool.server(), tool = tool.tool(), otel.name = Empty
@@ -148,7 +148,7 @@ pub(crate) fn call_span(tool: &Tool) -> Span {
     span
 }
 
-/// Says how a call ended: by kind, as the words may be the server's own.
+/// Records how a call ended: only the kind, as the message may be text of the server.
 pub(crate) fn record_call(span: &Span, result: &Result<ToolResult, CallError>) {
     #[cfg(feature = "otel")]
     attributes::set_call_result(span, result);
@@ -160,7 +160,7 @@ pub(crate) fn record_call(span: &Span, result: &Result<ToolResult, CallError>) {
     });
 }
 
-/// Makes the span of one time that a call is sent; with it the server may hear of the span.
+/// Creates the span of one attempt to send a call, and adds its trace context to `_meta`.
 #[cfg_attr(
     not(feature = "otel"),
     expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "only `otel` adds to it")
@@ -183,7 +183,7 @@ pub(crate) fn attempt_span(
     span
 }
 
-/// Makes the span of a request that is no call; with it the server may hear of the span.
+/// Creates the span of a request other than a call, and adds its trace context to `_meta`.
 #[cfg_attr(
     not(feature = "otel"),
     expect(clippy::needless_pass_by_ref_mut, unused_variables, reason = "only `otel` adds to it")
@@ -207,7 +207,7 @@ pub(crate) fn request_span(
     span
 }
 
-/// Says what came of a call that was sent.
+/// Records the outcome of one attempt of a call.
 #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
 pub(crate) fn record_attempt(span: &Span, result: &Result<ToolResult, RequestError>) {
     #[cfg(feature = "otel")]
@@ -217,7 +217,7 @@ pub(crate) fn record_attempt(span: &Span, result: &Result<ToolResult, RequestErr
     }
 }
 
-/// Says what came of a request.
+/// Records the outcome of a request.
 #[cfg_attr(not(feature = "otel"), expect(unused_variables, reason = "for traces only"))]
 pub(crate) fn record_request<T>(span: &Span, result: &Result<T, RequestError>) {
     #[cfg(feature = "otel")]

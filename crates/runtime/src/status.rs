@@ -1,7 +1,7 @@
-//! How a server stands, and why it does not stand better.
+//! The status of a server, and the failure if it is not connected.
 //!
-//! A status is decided by types all the way: whoever needs to know whether a sign-in would help
-//! looks at the [`FailureKind`], never at a text.
+//! Code decides by the [`FailureKind`], for example whether a sign-in would help, never by the text
+//! of a message.
 
 use std::error::Error;
 use std::fmt;
@@ -16,35 +16,35 @@ use crate::resolve::{ResolveError, Secrets};
 use crate::stderr::last_meaningful_line;
 use crate::trust_gate::WrittenDefinition;
 
-/// How long a reason may be; it is a stranger's text as often as not.
+/// The maximum length of a reason; it may be untrusted text.
 const MAX_REASON: usize = 2_000;
 
-/// How many values that were left out are named in a failure.
+/// How many omitted values a failure names.
 const MAX_LEFT_OUT: usize = 3;
 
-/// How a server stands.
+/// The status of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Ready for calls.
     Connected,
-    /// On its way, for the first time or because somebody asked.
+    /// Connecting for the first time, or on request.
     Connecting,
-    /// Never tried, lazy, or closed.
+    /// Not connected: lazy, or closed.
     Disconnected,
-    /// It was lost and is being brought back.
+    /// The connection was lost and is being restored.
     Reconnecting,
-    /// It wants to know who asks.
+    /// It requires authorization.
     NeedsAuth,
-    /// It came with a project, and nobody has agreed to it.
+    /// It came with a project and is not trusted.
     Untrusted,
-    /// It is switched off.
+    /// It is disabled.
     Disabled,
-    /// It could not be connected to.
+    /// Connecting failed.
     Failed,
 }
 
 impl Status {
-    /// Returns the word that programs are told.
+    /// Returns the word for machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Connected => "connected",
@@ -58,7 +58,7 @@ impl Status {
         }
     }
 
-    /// Tells whether something is under way that will change it.
+    /// Tells whether the status will change without a request.
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Connecting | Self::Reconnecting)
     }
@@ -70,38 +70,38 @@ impl fmt::Display for Status {
     }
 }
 
-/// What kind of trouble a server has.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// Its definition does not say enough, or a value that it insists on is missing.
+    /// Its definition is invalid, or a value that a strict entry needs is missing.
     Config,
     /// Its program could not be started.
     Start,
-    /// Nobody answered, or nothing that makes sense.
+    /// It did not answer, or not with valid messages.
     Connect,
     /// It took too long.
     TimedOut,
-    /// It wants to know who asks.
+    /// It requires authorization.
     NeedsAuth,
-    /// It was there and went away.
+    /// It was connected, and the connection was lost.
     Lost,
-    /// It ended so often that it is left alone until a person says otherwise.
+    /// It was started too often; it is started again only on request.
     Stopped,
 }
 
 /// Why a server is not connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFailure {
-    /// What kind of trouble it is.
+    /// The kind.
     pub kind: FailureKind,
-    /// The reason in words; parts of it may be a server's own.
+    /// The reason; parts of it may be untrusted text of the server.
     pub message: String,
-    /// What to do about it.
+    /// What a person can do about it.
     pub hint: Option<String>,
-    /// The HTTP status that the server answered with, if that is why.
+    /// The HTTP status of the answer, if that is the reason.
     pub http_status: Option<u16>,
-    /// What the server wrote to its error output since the attempt began: text of a third party.
+    /// The stderr output of the server since the attempt began: untrusted text.
     pub stderr: String,
 }
 
@@ -111,13 +111,12 @@ impl ServerFailure {
         Self { kind, message, hint: None, http_status: None, stderr: String::new() }
     }
 
-    /// Returns the reason and the last meaningful line of the server's error output, on one line.
+    /// Returns the reason and the last meaningful line of stderr, on one line.
     pub fn in_one_line(&self) -> String {
         one_line(&self.message, Some(&self.stderr))
     }
 
-    /// Tells whether the hint only points to the error output: whoever shows that needs no such
-    /// hint.
+    /// Tells whether the hint only points to stderr; not needed where stderr is shown.
     pub fn points_to_stderr(&self) -> bool {
         self.hint.as_deref() == Some(advice::READ_STDERR)
     }
@@ -126,7 +125,7 @@ impl ServerFailure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Puts first what had to be left out before connecting: it may well be the reason.
+    /// Puts values that were omitted before connecting first: they may be the reason.
     pub(crate) fn with_omissions(self, left_out: &[String]) -> Self {
         if left_out.is_empty() {
             return self;
@@ -139,14 +138,14 @@ impl ServerFailure {
         Self { message: format!("{}{more}; {}", omitted.join("; "), self.message), ..self }
     }
 
-    /// Says why a server could not be resolved.
+    /// Makes the failure of a server that could not be resolved.
     pub(crate) fn from_resolve_error(error: &ResolveError) -> Self {
         let kind =
             if error.is_missing_program() { FailureKind::Start } else { FailureKind::Config };
         Self::new(kind, error_with_causes(error, &Secrets::default())).hint(error.hint())
     }
 
-    /// Says why a server could not be connected to; `secrets` is what it may repeat of ours.
+    /// Makes the failure of a server that could not be connected; redacts `secrets` in it.
     pub(crate) fn from_connect_error(
         error: &ConnectError,
         written: &WrittenDefinition,
@@ -173,7 +172,7 @@ impl ServerFailure {
         }
     }
 
-    /// Adds that only one revision of the protocol was offered, if that may be the reason.
+    /// Adds a hint about a pinned protocol revision, if that may be the reason.
     pub(crate) fn with_pinned_version_hint(self, version: Option<&str>) -> Self {
         match version {
             Some(version) if self.kind == FailureKind::Connect && self.hint.is_none() => {
@@ -187,8 +186,8 @@ impl ServerFailure {
         }
     }
 
-    /// Says why a program did not start, in the words of its entry: what they stand for may be
-    /// secret.
+    /// Makes the failure of a program that did not start. Names the command as written, because the
+    /// expanded command may be secret.
     fn from_start_error(error: &StartError, written: &WrittenDefinition) -> Self {
         let (command, folder) = (&written.command, &written.folder);
         let (message, hint) = match error {
@@ -219,7 +218,7 @@ impl ServerFailure {
         Self::new(FailureKind::Start, message).hint(hint)
     }
 
-    /// Says why a server that was there does not answer any more.
+    /// Makes the failure of a connected server that no longer answers.
     pub(crate) fn from_request_error(
         error: &RequestError,
         stderr: String,
@@ -235,7 +234,7 @@ impl ServerFailure {
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
-    /// Says why a server that answered did not list its tools.
+    /// Makes the failure of a server that did not list its tools.
     pub(crate) fn from_list_error(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
         let kind = match error {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
@@ -250,7 +249,7 @@ impl ServerFailure {
         Self { kind, message, hint, http_status: http_status(error), stderr }
     }
 
-    /// Says how a session was lost.
+    /// Makes the failure of a lost session.
     pub(crate) fn from_session_end(ended: &SessionEnd, secrets: &Secrets) -> Self {
         let failure = Self::new(FailureKind::Lost, error_with_causes(&ended.reason, secrets));
         let failure = Self { stderr: ended.stderr.clone(), ..failure };
@@ -271,17 +270,17 @@ fn http_status(error: &RequestError) -> Option<u16> {
     }
 }
 
-/// Puts a reason and the last meaningful line of a server's error output on one line.
+/// Puts a reason and the last meaningful line of stderr on one line.
 pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
     match stderr.and_then(last_meaningful_line) {
-        // Some reasons already quote it.
+        // Some reasons quote the line already.
         Some(line) if !message.contains(&line) => format!("{message}; stderr: {line}"),
         _ => message.to_owned(),
     }
 }
 
-/// Tells an error and its causes in one line, each level once, without what is secret. What is cut
-/// is cut afterwards: half a secret would not be found.
+/// Renders an error and its causes in one line, each level once, redacted. The text is cut after it
+/// is redacted: a part of a secret would not be found.
 fn error_with_causes(error: &dyn Error, secrets: &Secrets) -> String {
     let mut message = clip(&secrets.redact(&error.to_string()), MAX_REASON);
     let mut source = error.source();

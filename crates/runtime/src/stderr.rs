@@ -1,7 +1,7 @@
-//! Picks the line of a server's error output that says why it failed.
+//! Finds the line of a server's stderr output that has the reason of its failure.
 //!
-//! Programs end with stack traces, notes about log files and version banners. The line that counts
-//! is the last one before those. All of it is text of a third party, so it is cut and cleaned.
+//! Programs end with stack traces, notes about log files and version banners. The reason is in the
+//! last line before those. The output is untrusted text, so the line is cut and escaped.
 
 use wharf_config::text::clip;
 
@@ -11,22 +11,22 @@ const LONGEST: usize = 300;
 /// How many of the last lines are looked at.
 const MAX_LINES: usize = 200;
 
-/// Returns the last meaningful line of a server's error output, on one line and fit to be shown.
+/// Returns the last meaningful line of a server's stderr output, cut and escaped.
 pub fn last_meaningful_line(stderr: &str) -> Option<String> {
     let mut lines: Vec<&str> = stderr.lines().rev().take(MAX_LINES).collect();
     lines.reverse();
     let said: Vec<&str> = lines.into_iter().filter(|line| !is_noise(line)).collect();
-    // What is indented belongs to the line above it: stack frames, properties of an error object.
+    // Indented lines belong to the line above: stack frames, properties of an error object.
     let last = said.iter().rfind(|line| !line.starts_with([' ', '\t'])).or(said.last())?;
     let line = match npm_words(last) {
-        // npm explains itself at length after the reason, and repeats its name on every line.
+        // npm prints details after the reason, and its name on every line.
         Some(_) => said.iter().find_map(|line| npm_reason(line)).unwrap_or(last),
         None => last,
     };
     Some(clip(line.trim(), LONGEST))
 }
 
-/// Tells whether a line says nothing about the reason.
+/// Tells whether a line is never the reason.
 fn is_noise(line: &str) -> bool {
     const BEGINNINGS: [&str; 6] = [
         "at ",
@@ -45,7 +45,7 @@ fn npm_words(line: &str) -> Option<&str> {
     Some(words.trim())
 }
 
-/// Returns a line of npm if it is more than a code.
+/// Returns the text of an npm line, unless it is only a code.
 fn npm_reason(line: &str) -> Option<&str> {
     let words = npm_words(line)?;
     let is_code = ["code ", "errno ", "syscall ", "path "].iter().any(|it| words.starts_with(it));

@@ -1,5 +1,5 @@
-//! Lets a person accept the tools of a server: how they differ from those that were accepted
-//! before, and then exactly these.
+//! Reviews the tools of a server against their pins, and accepts exactly the tools that were
+//! reviewed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::tools::ToolChange;
 use crate::tools::server_tools::ServerTools;
 use crate::trust_gate::TrustedServer;
 
-/// The tools of a connected server at one moment, and how they differ from the accepted ones.
+/// The tools of a connected server at one moment, and how they differ from their pins.
 pub struct ToolReview {
     /// The server.
     pub server: ServerName,
-    /// The tools that are new or different, with all that is different: foreign text.
+    /// The new and changed tools, with their differences: untrusted text.
     pub changes: Vec<ToolChange>,
     offered: Option<(Arc<TrustedServer>, Arc<ServerTools>)>,
 }
@@ -38,10 +38,10 @@ impl fmt::Debug for ToolReview {
 }
 
 impl Runtime {
-    /// Waits for a server and returns how its tools differ from those that were accepted.
+    /// Waits for a server and returns how its tools differ from their pins.
     ///
-    /// While changes are only observed they count as accepted once they were reported, so there is
-    /// nothing left to review.
+    /// In the mode that only observes changes, a reported change counts as accepted, so there is
+    /// nothing to review.
     pub async fn review_tools(&self, server: &str) -> Result<ToolReview, Unavailable> {
         let view = self.wait_for(server).await?;
         let shared = Arc::clone(&self.0.shared);
@@ -61,14 +61,14 @@ impl Runtime {
     pub async fn accept_review(&self, review: ToolReview) -> Result<usize, Unavailable> {
         let Some((trusted, server_tools)) = review.offered else { return Ok(0) };
         let (shared, name) = (Arc::clone(&self.0.shared), review.server);
-        // It may have to wait for another process.
+        // It may wait for the lock of another process.
         let accepting = tokio::task::spawn_blocking(move || {
             shared
                 .history
                 .accept_pins(&trusted, server_tools.listed())
                 .map(|()| server_tools.listed().len())
         });
-        // Nobody aborts it: without an answer the program is ending.
+        // The task is never aborted: an error means that the program is ending.
         let many = accepting.await.map_err(|_| Unavailable::ShutDown)?.map_err(|error| {
             let failure = Arc::new(ServerFailure::new(FailureKind::Config, error.to_string()));
             Unavailable::Failed { server: name.clone(), failure }

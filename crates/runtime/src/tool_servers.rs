@@ -1,9 +1,9 @@
-//! Which servers could offer the tool that a text names: before connecting and after.
+//! Finds the servers that may have the tool that a text names, before and after connecting.
 //!
-//! A text is the name of a tool, `server/tool`, `server.tool`, `server tool`, `mcp__server__tool`,
-//! or the raw name of a tool that only one server has. Which tool it is, is decided by the
-//! [`Registry`](crate::tools::Registry) over the same servers. A cached list can say who is worth
-//! asking, never that nobody has the tool.
+//! The text is the name of a tool, `server/tool`, `server.tool`, `server tool`,
+//! `mcp__server__tool`, or the raw name of a tool that only one server has. The
+//! [`Registry`](crate::tools::Registry) then finds the tool itself. A cached list can name servers
+//! to connect to, but never proves that a tool does not exist.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::store::tool_names::ToolNamesFile;
 use crate::tools::{Naming, ToolMatch, alias, naming};
 use crate::trust_gate::{self, GateDecision};
 
-/// The servers that could offer the tool that a text names, each in whatever state it is.
+/// The servers that may have the tool that a text names, whatever their status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolServers {
-    /// The text names these servers, so no other can be meant. There is at least one.
+    /// The text names these servers. There is at least one.
     Named(Vec<ServerName>),
-    /// The text names no server, but these are known to have a tool of this raw name, or their
-    /// tools are not known. There is at least one.
+    /// The text names no server. These have a tool of this raw name in the cache, or nothing is
+    /// cached of them. There is at least one.
     Likely(Vec<ServerName>),
-    /// Nothing is known: every server has to be asked.
+    /// Nothing is known: every server may have the tool.
     Any,
 }
 
@@ -54,10 +54,10 @@ impl ToolServers {
     }
 }
 
-/// Looks up which servers could offer the tool that a text names, without connecting to any.
+/// Finds the servers that may have the tool that a text names, without connecting to any.
 ///
-/// Goes by the names of the servers, the stored names of tools and the cached lists, and reads
-/// these files only if the names of the servers do not decide it.
+/// Uses the names of the servers first. Reads the stored tool names and the cached lists only if
+/// the server names do not decide it.
 ///
 /// ```
 /// use wharf::{Options, ToolServers, servers_of_tool};
@@ -81,7 +81,7 @@ pub fn servers_of_tool(text: &str, catalog: &Catalog, options: &Options) -> Tool
     let naming = Naming::from(&catalog.settings);
     let mut seen = BTreeSet::new();
     let winners = catalog.winners().into_iter();
-    // A name of which every definition is hidden is still a name that somebody may mean.
+    // The text may also name a server without a winner.
     let all =
         winners.chain(&catalog.servers).map(|server| (&server.definition.name, prefix(server)));
     let all = all.filter(|(name, _)| seen.insert(*name));
@@ -103,7 +103,7 @@ fn prefix(server: &Server) -> Option<&str> {
     server.definition.fields.policy.prefix.as_deref()
 }
 
-/// Returns the servers that a text names, going by their names and prefixes alone.
+/// Returns the servers that a text names, by their names and prefixes.
 pub(crate) fn servers_named_by<'a>(
     text: &str,
     naming: Naming,
@@ -117,14 +117,14 @@ pub(crate) fn servers_named_by<'a>(
     servers.filter(is_named).map(|(server, _)| server.clone()).collect()
 }
 
-/// Returns the server that a full name was given to.
+/// Returns the server to which a full tool name is assigned.
 fn name_owner(text: &str, options: &Options) -> Option<String> {
     let folder = options.cache.as_ref().filter(|_| naming::is_name(text))?;
     ToolNamesFile::open(Some(folder)).owner(text)
 }
 
-/// Looks for servers with a tool of this raw name. Those whose tools are not known may have it,
-/// too, but one that could not be connected to the last time is not worth asking then.
+/// Returns the servers with a cached tool of this raw name, and those without a cached list, except
+/// ones whose last attempt to connect failed.
 fn servers_with_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolServers {
     let Some(folder) = &options.cache else { return ToolServers::Any };
     let cache = ToolCache::read_only(folder).for_client(&options.client_features.capabilities());
@@ -153,16 +153,15 @@ fn servers_with_tool(text: &str, catalog: &Catalog, options: &Options) -> ToolSe
 }
 
 impl Runtime {
-    /// Waits for the lists that decide which tool a text names, and returns how everything stands
-    /// then.
+    /// Waits for the tool lists that decide which tool a text names, and returns the snapshot.
     ///
-    /// A tool that is known, if only from the cache, is not waited for. Otherwise the servers that
-    /// the text names are, or all servers if it names none: each within its own limit (except one
-    /// that is not named and could not be connected the last time), and connected if they are not.
+    /// Does not wait for a tool that is known, live or cached. Otherwise connects and awaits the
+    /// servers that the text names, or all servers if it names none, each within its own limit. A
+    /// server that is not named and whose last attempt failed gets the short limit of a startup.
     pub async fn listed_for(&self, text: &str) -> Arc<Snapshot> {
         let snapshot = self.snapshot();
         let is_raw = match snapshot.registry().find(text) {
-            // Somebody whose tools are not known yet may have one of the same raw name.
+            // A server whose tools are not known yet may have a tool of the same raw name.
             ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => {
                 let is_raw = tool.tool() == text && tool.name() != text;
                 if !is_raw {
@@ -196,7 +195,7 @@ impl Runtime {
         self.wait_for_snapshot(|now| now.pending().all(|server| !is_awaited(server))).await
     }
 
-    /// Returns the servers that a text names, of those that there are.
+    /// Returns the servers of a snapshot that a text names.
     pub(crate) fn servers_named(&self, text: &str, snapshot: &Snapshot) -> Vec<ServerName> {
         let naming = self.settings().tools.naming;
         servers_named_by(

@@ -1,5 +1,5 @@
-//! The exchange with a server as somebody who debugs it sees it: redacted, and bounded in every
-//! way.
+//! The trace of all messages between Wharf and a server, for debugging: redacted, and limited in
+//! the number and the length of its lines.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const MAX_HEADER: usize = 200;
 /// How many lines there are at most for one attempt to connect.
 const MAX_LINES: usize = 1_000;
 
-/// Headers whose values are no secrets; of all others only the names are shown.
+/// Headers whose values are not secret; all other values are redacted.
 const VISIBLE_HEADERS: [&str; 14] = [
     "accept",
     "allow",
@@ -42,19 +42,19 @@ const VISIBLE_HEADERS: [&str; 14] = [
     "www-authenticate",
 ];
 
-/// Gets the exchange with servers, line by line. It must not wait.
+/// Receives the trace line by line. It must not block.
 pub type TraceSink = Arc<dyn Fn(TraceLine) + Send + Sync>;
 
-/// One thing that was said.
+/// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceLine {
-    /// By or to which server.
+    /// The server.
     pub server: ServerName,
-    /// How long after the beginning of the attempt to connect.
+    /// The time since the attempt to connect began.
     pub at: Duration,
-    /// What it is.
+    /// What the line is.
     pub kind: TraceKind,
-    /// What was said, without secrets, and not more than the beginning: untrusted text.
+    /// The message, redacted and cut: untrusted text.
     pub text: String,
 }
 
@@ -63,16 +63,16 @@ pub struct TraceLine {
 pub enum TraceKind {
     /// A message to the server.
     Sent,
-    /// A message of the server.
+    /// A message from the server.
     Received,
     /// The head of an HTTP request or response.
     Http,
-    /// A remark about the trace itself.
+    /// A note about the trace itself.
     Note,
 }
 
 impl TraceKind {
-    /// Returns the word that programs are told.
+    /// Returns the word for machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -83,7 +83,7 @@ impl TraceKind {
     }
 }
 
-/// Redacts what is said on one connection before anybody sees it.
+/// Redacts the messages of one connection and passes them to the sink.
 pub(crate) struct RedactingTracer {
     server: ServerName,
     secrets: Arc<Secrets>,
@@ -133,7 +133,7 @@ impl RedactingTracer {
 }
 
 impl RedactingTracer {
-    /// Shows where a redirect leads, without user information and query.
+    /// Renders the target of a redirect, without user information and query.
     fn location(&self, value: &str) -> String {
         let place = value.split(['?', '#']).next().unwrap_or_default();
         if place.contains('@') {
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Traces events with a secret among them, and returns the lines.
+    /// Traces events with a secret in them, and returns the lines.
     fn traced(record: impl FnOnce(&RedactingTracer)) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&lines);

@@ -1,7 +1,7 @@
-//! Asks the host about servers that came with a project, and remembers what was decided.
+//! The trust prompt of a host: asks about untrusted servers of a project, and saves the decisions.
 //!
-//! Nothing of such a server is expanded, run or sent before; what is asked about is the entry as it
-//! is written. An agreement is to exactly that, so a change asks again.
+//! Until then nothing of such a server is expanded, started or sent; the host sees the entry as
+//! written. A decision holds for exactly that entry, so a changed entry is asked about again.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use wharf_protocol::transport::BoxFuture;
 
 /// Decides whether servers of a project may be used.
 pub trait TrustDecider: Send + Sync + 'static {
-    /// Returns the answer for one server; its `trust` says what has changed since an earlier yes.
+    /// Decides about one server; its `trust` has what changed since it was trusted before.
     fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision>;
 }
 
-/// What was decided about a server.
+/// A decision about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustDecision {
-    /// It may be used, now and later, as long as it says what it says now.
+    /// It may be used, now and later, until its entry changes.
     Trust,
-    /// It is left alone; the next start asks again.
+    /// It is not used; the next start asks again.
     Skip,
-    /// It is left alone, now and later, as long as it says what it says now.
+    /// It is not used, now and later, until its entry changes.
     Refuse,
 }
 
-/// Asks about every untrusted server of a catalog; returns the catalog as it is after that.
+/// Asks about every untrusted server of a catalog; returns the catalog with the decisions applied.
 pub(crate) async fn ask_about_untrusted(
     catalog: Catalog,
     decider: &dyn TrustDecider,
@@ -39,9 +39,9 @@ pub(crate) async fn ask_about_untrusted(
     let is_open =
         |it: &&Server| it.state == DefinitionState::Untrusted && it.trust != Trust::Refused;
     for server in catalog.winners().into_iter().filter(is_open) {
-        // Files may change while somebody decides; the answer is to what is there now.
+        // Files may change while the host decides; the decision is about the entry as shown.
         let subject = TrustSubject::of(&server.definition, env);
-        // Whoever panics over a server has not decided about it.
+        // A panic is not a decision.
         let asking = AssertUnwindSafe(async { decider.decide(server).await });
         match asking.catch_unwind().await {
             Ok(TrustDecision::Skip) | Err(_) => {}
@@ -61,7 +61,7 @@ pub(crate) async fn ask_about_untrusted(
     }
 }
 
-/// Writes down what was decided and looks again; nothing if that is not possible.
+/// Saves the decisions and loads the catalog again; `None` if that fails.
 fn save_decisions(
     decisions: &[(TrustSubject, TrustDecision)],
     env: &Env,
@@ -71,7 +71,7 @@ fn save_decisions(
     let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT).ok()?;
     let (mut record, problem) = TrustStore::load(env);
     if problem.is_some() {
-        tracing::warn!("what is trusted cannot be read, so nothing more is");
+        tracing::warn!("the trust file cannot be read, so no decision is saved");
         return None;
     }
     for (subject, decision) in decisions {
@@ -82,7 +82,7 @@ fn save_decisions(
         }
     }
     if let Err(error) = record.save() {
-        tracing::warn!(%error, "what was decided cannot be written down");
+        tracing::warn!(%error, "the trust decisions cannot be saved");
         return None;
     }
     load(env, load_options).ok()
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Trusts servers of one name.
+    /// Trusts the server of one name.
     struct TrustOnly(&'static str);
 
     impl TrustDecider for TrustOnly {
@@ -123,10 +123,10 @@ mod tests {
         let after = ask_about_untrusted(before, &TrustOnly("yes"), (&env, load_options)).await;
         let expected = [Some(DefinitionState::Enabled), Some(DefinitionState::Untrusted)];
         assert_eq!(states(&after), expected);
-        assert_eq!(states(&load(&env, load_options).unwrap()), expected, "it is remembered");
+        assert_eq!(states(&load(&env, load_options).unwrap()), expected, "the decision is saved");
     }
 
-    /// Refuses everything, and counts how often it is asked.
+    /// Refuses every server, and counts the prompts.
     #[derive(Default)]
     struct RefuseAll(std::sync::atomic::AtomicUsize);
 

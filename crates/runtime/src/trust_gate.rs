@@ -1,9 +1,8 @@
-//! Stands in front of everything that runs or sends: says what may be started, and in which folder.
+//! The trust gate: decides which servers may be started or contacted, and in which folder they run.
 //!
-//! Only a winner that is enabled, valid and trusted becomes [`TrustedServer`]; nothing else of the
-//! runtime makes one. In a folder that the person has not trusted, servers of their own and every
-//! `!command` run in the home folder: `npx` and `python -m` prefer what lies where they are
-//! started.
+//! Only a winner that is enabled, valid and trusted becomes [`TrustedServer`]; no other code of the
+//! runtime creates one. In an untrusted folder, the servers of the user and every `!command` run in
+//! the home folder: `npx` and `python -m` prefer files of the folder in which they are started.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,72 +14,72 @@ use wharf_config::{
     ServerName, ServerSpec, Source, Transport, TransportKind,
 };
 
-/// What a winner of the catalog becomes before anything runs.
+/// A winner of the catalog with the decision of the gate.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedServer {
     /// Its name.
     pub(crate) name: ServerName,
     /// The file it comes from.
     pub(crate) source: Arc<Source>,
-    /// How it is reached, as far as it says.
+    /// Its transport, if the entry names one.
     pub(crate) transport: Option<TransportKind>,
     /// Whether it may be connected.
     pub(crate) decision: GateDecision,
-    /// What is wrong with its definition.
+    /// The problems of its definition.
     pub(crate) problems: Vec<Problem>,
 }
 
 /// Whether a server may be connected, and if not, why.
 #[derive(Debug, Clone)]
 pub(crate) enum GateDecision {
-    /// It may.
+    /// It may be connected.
     Allowed(Arc<TrustedServer>),
-    /// Somebody switched it off.
+    /// It is disabled.
     Disabled,
-    /// It came with a project and nobody has agreed to it.
+    /// It came with a project and is not trusted.
     Untrusted,
-    /// It does not say enough.
+    /// Its definition is invalid.
     Invalid {
-        /// What is wrong with it.
+        /// The first error of its definition.
         message: String,
     },
 }
 
-/// A server that may be started or reached, and where its programs run.
+/// A server that may be started or contacted, and the folders in which its programs run.
 #[derive(Clone)]
 pub(crate) struct TrustedServer {
-    /// What to connect.
+    /// How to connect it.
     pub(crate) spec: ServerSpec,
-    /// Whose definition it is.
+    /// The level of its definition.
     pub(crate) level: Level,
-    /// The working folder of the child; none for a server that is not started by us.
+    /// The working folder of its process; none for a remote server.
     pub(crate) folder: Option<PathBuf>,
     /// The folder in which its `!command` values run.
     pub(crate) command_folder: PathBuf,
-    /// It may get the person's GitHub token although its entry does not name one.
+    /// Whether it may get the GitHub token of the user although its entry does not name one.
     pub(crate) may_use_github_token: bool,
-    /// Arguments that are not as written: what was put in may be secret.
+    /// Arguments with an expanded placeholder: the value may be secret.
     pub(crate) expanded: Vec<Secret>,
-    /// Where it is defined, for what there is to say about it.
+    /// The definition as written, for messages.
     pub(crate) written: WrittenDefinition,
 }
 
-/// Where a server is defined, and the texts that may be shown: what was expanded may be secret.
+/// A definition as written in its file. Messages use it, because expanded values may be secret.
 #[derive(Debug, Clone)]
 pub(crate) struct WrittenDefinition {
     /// The file.
     pub(crate) path: PathBuf,
     /// The line of its name there.
     pub(crate) line: u32,
-    /// The command as written, fit to be shown.
+    /// The command as written, redacted and cut.
     pub(crate) command: String,
-    /// The working folder as written, fit to be shown.
+    /// The working folder as written, redacted and cut.
     pub(crate) folder: String,
 }
 
-/// Says for each name whether its server may be connected; by name.
+/// Decides for each winner of a catalog whether it may be connected; ordered by name.
 ///
-/// What is shadowed, a duplicate or handled natively is left out.
+/// Shadowed, duplicate and natively handled definitions are omitted.
 pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<PlannedServer> {
     let folder_rule = FolderRule { env, is_trusted: catalog.is_folder_trusted };
     let winners = catalog.winners().into_iter();
@@ -94,7 +93,8 @@ fn plan_server(server: &Server, folder_rule: &FolderRule<'_>) -> Option<PlannedS
         }
         (DefinitionState::Disabled, _) => GateDecision::Disabled,
         (DefinitionState::Untrusted, _) => GateDecision::Untrusted,
-        // The catalog has decided this already; a second look costs nothing, a mistake would.
+        // The catalog has checked this already; a second check is cheap, and a mistake would start
+        // an untrusted program.
         (DefinitionState::Enabled, _) if !server.trust.allows_use() => GateDecision::Untrusted,
         (DefinitionState::Enabled, Some(spec)) => {
             GateDecision::Allowed(Arc::new(folder_rule.trusted_server(&server.definition, spec)))
@@ -117,10 +117,10 @@ fn first_error(server: &Server) -> String {
     error.map_or_else(|| "the definition cannot be used".to_owned(), |error| error.message.clone())
 }
 
-/// What the working folder rule looks at.
+/// The rule for the folder in which a program runs.
 struct FolderRule<'a> {
     env: &'a Env,
-    /// The person has agreed to something in the working folder, or to the folder.
+    /// The user trusts the working folder, or an entry in it.
     is_trusted: bool,
 }
 
@@ -141,8 +141,8 @@ impl FolderRule<'_> {
             };
         let is_own = matches!(level, Level::User | Level::Builtin);
         TrustedServer {
-            // A project's server would get it only if the question for trust had said so, and
-            // today it does not.
+            // The trust prompt does not mention this token, so a server of a project does not get
+            // it.
             may_use_github_token: is_own && spec.name.as_str() == "github",
             expanded: expanded_arguments(definition, spec),
             written: self.written_definition(definition, &usual),
@@ -153,13 +153,13 @@ impl FolderRule<'_> {
         }
     }
 
-    /// Returns the folder for what names none.
+    /// Returns the folder for an entry without `cwd`.
     fn usual_folder(&self, definition: &Definition) -> PathBuf {
-        // A project's definition gets here only when it is trusted.
+        // An untrusted definition of a project does not get here.
         if definition.source.level == Level::Project || self.is_trusted {
             return definition.folder.to_path_buf();
         }
-        // Without a home there is still one place where a repository puts nothing.
+        // Without a home folder, use one that no repository writes to.
         self.env.home.clone().unwrap_or_else(|| self.env.system_root.clone())
     }
 
@@ -176,7 +176,7 @@ impl FolderRule<'_> {
     }
 }
 
-/// Returns the arguments in which something was put in.
+/// Returns the arguments with an expanded placeholder.
 fn expanded_arguments(definition: &Definition, spec: &ServerSpec) -> Vec<Secret> {
     let Transport::Stdio(launch) = &spec.transport else { return Vec::new() };
     let pairs = definition.fields.args.iter().zip(&launch.args);
@@ -184,7 +184,7 @@ fn expanded_arguments(definition: &Definition, spec: &ServerSpec) -> Vec<Secret>
     expanded.map(|(_, now)| now.clone()).collect()
 }
 
-/// Shows the folder as written: what was expanded may be secret.
+/// Omits expanded values, which may be secret.
 impl fmt::Debug for TrustedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TrustedServer")
@@ -196,7 +196,7 @@ impl fmt::Debug for TrustedServer {
 }
 
 impl TrustedServer {
-    /// Tells whether a connection made for this one also serves the other: they differ at most in
+    /// Tells whether a connection to this server can be kept for the other: they differ at most in
     /// policy.
     pub(crate) fn has_same_connection_as(&self, other: &Self) -> bool {
         let needs = |policy: &Policy| {
@@ -217,7 +217,7 @@ impl TrustedServer {
             && self.may_use_github_token == other.may_use_github_token
     }
 
-    /// Returns the folder for its commands, if it has any.
+    /// Returns the folder for its `!command` values, if it has any.
     pub(crate) fn used_command_folder(&self) -> Option<&Path> {
         let values = match &self.spec.transport {
             Transport::Stdio(launch) => &launch.env,
@@ -229,7 +229,7 @@ impl TrustedServer {
     }
 }
 
-/// Returns the person's GitHub token, from the first variable that has one.
+/// Returns the GitHub token of the user, from the first variable that has one.
 pub(crate) fn github_token(env: &Env) -> Option<&str> {
     [GITHUB_VARIABLE, "GITHUB_TOKEN_BINLECODE", "GITHUB_TOKEN", "GH_TOKEN"]
         .into_iter()
@@ -248,7 +248,7 @@ mod tests {
 
     use super::*;
 
-    /// A home and a repository, in which we work.
+    /// A home folder and a repository.
     struct World {
         root: TempDir,
         env: Env,
@@ -358,13 +358,13 @@ mod tests {
         world.options.trust_project = true;
         assert!(world.show().contains(expected));
         assert!(world.show().contains("below: runs in project/tools, commands in project"));
-        // Whoever wants one server only has it run in the same place.
+        // A catalog with one server only keeps its folder.
         let mut catalog = load(&world.env, world.options).unwrap();
         catalog.servers.retain(|server| server.definition.name.as_str() == "mine");
         let [PlannedServer { decision: GateDecision::Allowed(mine), .. }] =
             &*plan(&catalog, &world.env)
         else {
-            panic!("one is left");
+            panic!("expected one server");
         };
         assert_eq!(mine.folder.as_deref(), Some(&*world.env.cwd));
     }

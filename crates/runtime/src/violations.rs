@@ -1,8 +1,7 @@
-//! Which rules of the protocol servers break in a way that Wharf survives, for whoever wants to
-//! know.
+//! Violations of the protocol by servers, as far as Wharf can go on after them.
 //!
-//! Nothing is collected while servers are used but what the wire notices anyway. The rest is found
-//! when somebody asks, in what servers said about themselves and in their lists.
+//! Only violations that the protocol layer notices are collected while a server is used. All others
+//! are found on request, in the `initialize` or `server/discover` result and in the lists.
 
 use wharf_config::ServerName;
 use wharf_protocol::Peer;
@@ -13,22 +12,22 @@ use crate::connections::ServerSnapshot;
 use crate::resources_and_prompts::CollectedList;
 use crate::runtime::Runtime;
 
-/// How many violations of one server are told.
+/// The maximum number of violations of one server.
 const MAX_SHOWN: usize = 20;
 
-/// How many characters one of them may have.
+/// The maximum number of characters of one violation.
 const MAX_TEXT: usize = 300;
 
 impl ServerSnapshot {
-    /// Returns which rules the server broke so far, in its introduction and in its list of tools.
+    /// Returns the violations noticed so far, and those in its server information and tool list.
     ///
-    /// There are at most twenty, and a last one says if there are more. The words are partly the
-    /// server's own.
+    /// There are at most twenty; a last line says that there are more. Parts of them are untrusted
+    /// text of the server.
     pub fn violations(&self) -> Vec<String> {
         self.violations_with(Vec::new())
     }
 
-    /// The same together with what its other lists get wrong.
+    /// The same, with the violations in its other lists.
     fn violations_with(&self, more: Vec<String>) -> Vec<String> {
         let Some(peer) = &self.peer else { return Vec::new() };
         let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
@@ -53,9 +52,9 @@ impl ServerSnapshot {
 }
 
 impl Runtime {
-    /// Asks connected servers for all their lists and returns which rules each of them breaks.
+    /// Requests all lists of the connected servers and returns the violations of each server.
     ///
-    /// Servers that keep to the rules are left out.
+    /// Servers without violations are omitted.
     pub async fn violations(&self) -> Vec<(ServerName, Vec<String>)> {
         let (resources, templates, prompts) =
             tokio::join!(self.resources(None), self.resource_templates(None), self.prompts(None));

@@ -1,4 +1,4 @@
-//! With the feature `otel`, a server hears which trace a call belongs to.
+//! With the feature `otel`, a call carries its trace context (`traceparent`) to the server.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
@@ -14,7 +14,7 @@ use wharf::protocol::Json;
 use wharf::{CallOptions, Options, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
-/// Calls a tool inside and outside a span of a trace, and returns what came with the calls.
+/// Calls a tool inside and outside a span of a trace, and returns the `_meta` of the calls.
 async fn metas() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let diary = Script::with_tools(["echo"]).write(folder.path());

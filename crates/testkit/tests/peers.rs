@@ -1,5 +1,5 @@
-//! Our client against servers that keep the rules: our own sample, and one built on `rmcp`, over
-//! stdio and HTTP, in both eras. After each test nothing of the connection is left.
+//! Tests the client against conforming servers: our own sample and one built on `rmcp`, over stdio
+//! and HTTP, in both eras. Each test checks that nothing of the connection is left.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
@@ -13,7 +13,7 @@ use wharf_protocol::era::Revision;
 
 use connection::{DEADLINE, TestConnection, TestTransport};
 
-/// Runs a check on a connection, then looks whether anything is left of it.
+/// Runs a check on a connection, then checks that nothing is left of it.
 async fn run(
     (program, way, revision): (&str, TestTransport, Revision),
     check: impl AsyncFnOnce(&mut TestConnection),
@@ -26,7 +26,7 @@ async fn run(
     tokio::time::timeout(2 * DEADLINE, whole).await.unwrap();
 }
 
-/// One test for each check and each way to the server.
+/// Makes one test for each check, transport and era.
 macro_rules! everywhere {
     ($program:path, $checks:tt) => {
         everywhere!(stdio_legacy, $program, Stdio, LATEST_LEGACY, $checks);

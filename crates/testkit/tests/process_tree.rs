@@ -1,4 +1,4 @@
-//! A server's process tree: it starts, it is watched, and nothing of it stays.
+//! Tests the process tree of a server: start, exit, kill, and that no process is left.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
@@ -24,7 +24,7 @@ use self::test_tree::{DEADLINE, LONG_GRACE, NO_GRACE, TestTree, is_reaped, runs,
 
 const SHORT: Duration = Duration::from_millis(30);
 
-/// Ends a family and tells how; afterwards nothing of it may be there, without any further wait.
+/// Ends a process tree and returns how it ended. Checks that no process of it is left right after.
 async fn end_tree(
     words: &str,
     count: usize,
@@ -92,7 +92,7 @@ async fn a_tree_that_keeps_forking_is_ended() {
 async fn an_exit_is_noticed_while_the_output_stays_open() {
     let tree = TestTree::new();
     let (mut process, members, mut stdout) = tree.start_and_wait("heir name=server echo", 2).await;
-    // Waiting may be given up and taken up again.
+    // Waiting can be cancelled and repeated.
     assert!(tokio::time::timeout(SHORT, process.exited()).await.is_err());
     drop(process.take_stdin());
     let status = tokio::time::timeout(DEADLINE, process.exited()).await.unwrap().unwrap();
@@ -100,7 +100,7 @@ async fn an_exit_is_noticed_while_the_output_stays_open() {
     assert_eq!(process.exited().await, Some(status));
     assert!(runs(members["heir"]));
     let open = tokio::time::timeout(SHORT, stdout.read_u8()).await;
-    assert!(open.is_err(), "the heir holds the pipe");
+    assert!(open.is_err(), "the descendant holds the pipe");
     process.end(LONG_GRACE).await;
     assert_eq!(tree.alive(), [0_u32; 0]);
     assert_eq!(stdout.read(&mut [0]).await.unwrap(), 0);
@@ -156,7 +156,7 @@ async fn nothing_is_left_after_a_hundred_cancelled_starts() {
     let mut cancelled = 0;
     for polls in 0..100 {
         let mut start = pin!(Process::start(tree.launch("heir sleep"), &tree.tracker, None));
-        // From "not even begun" to "has almost arrived".
+        // From "not started" to "almost done".
         for _ in 0..polls * polls {
             tokio::select! {
                 biased;
@@ -204,7 +204,7 @@ async fn a_daemon_without_group_and_environment_ends_where_orphans_are_adopted()
     for (words, is_ended) in [
         ("adopt own daemon name=server echo", true),
         ("adopt own daemon daemon heir stray name=server sleep", true),
-        // Nobody may ask for orphans by itself, so this one stays.
+        // Without a subreaper, this process is not adopted and stays.
         ("own daemon name=server echo", false),
     ] {
         let tree = TestTree::new();
@@ -231,8 +231,9 @@ async fn the_library_is_not_a_subreaper_by_default() {
     assert_eq!(rustix::process::child_subreaper().unwrap(), None);
 }
 
-/// Waits until no other test leaves processes running on purpose: the sweep of one would end them,
-/// also those of tests in other processes. It is free again when the file is closed.
+/// Waits for other tests that leave processes running on purpose: the sweep of one test would end
+/// the processes of the others, also across test processes. The lock is released when the file is
+/// closed.
 fn lock_sweeping_tests() -> std::fs::File {
     let path = std::env::temp_dir().join("wharf-tests-that-sweep.lock");
     let lock = std::fs::File::create(path).unwrap();
@@ -240,7 +241,7 @@ fn lock_sweeping_tests() -> std::fs::File {
     lock
 }
 
-/// Kills an owner, and shows what of its servers goes when.
+/// Kills an owner, and checks when the processes of its servers end.
 async fn owner_is_killed(reaped: bool) {
     let _turn = lock_sweeping_tests();
     let (lost, kept) = (TestTree::new(), TestTree::new());
@@ -250,9 +251,9 @@ async fn owner_is_killed(reaped: bool) {
     assert_eq!((lost.alive().len(), kept.alive().len()), (4, 4));
 
     kill_process(Pid::from_raw(owner.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
-    until(|| !runs(members["server"]), || "the direct child lives on".into()).await;
+    until(|| !runs(members["server"]), || "the direct child still runs".into()).await;
     assert!(runs(members["heir"]) && runs(members["stray"]), "{members:?}");
-    // An owner that nobody has collected yet is as dead as one that is gone.
+    // An owner that is a zombie counts as dead, like one that was reaped.
     let owner = if reaped {
         owner.end(LONG_GRACE).await;
         None
@@ -262,7 +263,7 @@ async fn owner_is_killed(reaped: bool) {
 
     tokio::time::timeout(DEADLINE, sweep()).await.unwrap();
     assert_eq!(lost.alive(), [0_u32; 0]);
-    assert_eq!(kept.alive().len(), 4, "the owner of these lives");
+    assert_eq!(kept.alive().len(), 4, "their owner still runs");
 
     drop(owner);
     assert_eq!(living.end(LONG_GRACE).await.by, StopMethod::EndOfInput);
@@ -295,12 +296,12 @@ async fn a_flood_on_stderr_is_read_without_memory_growth_or_delay() {
     };
     let began = Instant::now();
     let mut flood = tree.start_logged(&format!("flood={MEGABYTES} exit=0"), Some(log)).await;
-    until(|| read.load(Ordering::Relaxed) > 0, || "no flood".into()).await;
+    until(|| read.load(Ordering::Relaxed) > 0, || "nothing was read".into()).await;
     stdin.write_all(b"ping").await.unwrap();
     let mut answer = [0; 4];
     tokio::time::timeout(DEADLINE, stdout.read_exact(&mut answer)).await.unwrap().unwrap();
     assert_eq!(&answer, b"ping");
-    assert!(read.load(Ordering::Relaxed) < MEGABYTES << 20, "the other one had to wait");
+    assert!(read.load(Ordering::Relaxed) < MEGABYTES << 20, "the other process had to wait");
 
     tokio::time::timeout(DEADLINE, flood.exited()).await.unwrap();
     let tail = flood.final_stderr(DEADLINE).await;
@@ -312,7 +313,7 @@ async fn a_flood_on_stderr_is_read_without_memory_growth_or_delay() {
     tokio::join!(flood.end(LONG_GRACE), echo.end(NO_GRACE));
 }
 
-/// Returns the most memory that this process ever had, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -322,11 +323,11 @@ fn peak_memory() -> usize {
 #[tokio::test]
 async fn a_server_gets_its_environment_the_marker_and_default_signals() {
     let tree = TestTree::new();
-    // A shell, because a Rust program changes what happens on a broken pipe when it starts.
+    // A shell, because the Rust runtime changes the handling of SIGPIPE at start.
     let launch = ProcessLaunch { arguments: vec!["-c".into(), "read x".into()], ..tree.launch("") };
     let launch = ProcessLaunch { program: "/bin/sh".into(), ..launch };
     let process = Process::start(launch, &tree.tracker, None).await.unwrap();
-    // While a program is taking the place of its starter, it has no environment for a moment.
+    // During `exec`, `/proc/<pid>/environ` is empty for a moment.
     let path = format!("/proc/{}/environ", process.id());
     let until = Instant::now() + Duration::from_secs(10);
     let environment = loop {
@@ -342,7 +343,7 @@ async fn a_server_gets_its_environment_the_marker_and_default_signals() {
     let owner = format!("WHARF_SESSION={}.", std::process::id());
     assert!(environment.starts_with(&owner), "{environment}");
     assert!(!is_ignored(process.id(), Signal::PIPE));
-    assert!(is_ignored(std::process::id(), Signal::PIPE), "the test would show nothing");
+    assert!(is_ignored(std::process::id(), Signal::PIPE), "otherwise the test proves nothing");
     process.end(NO_GRACE).await;
 }
 
@@ -414,8 +415,8 @@ async fn a_program_that_cannot_start_is_reported_with_the_reason() {
     program `DIR/plain` may not be executed; check that `DIR/plain` is a file you may execute
     program `DIR/script` was found, but not the interpreter that it names; install what the first line of `DIR/script` names
     program `DIR` may not be executed; check that `DIR` is a file you may execute
-    program `/bin/sh` cannot run in DIR/nowhere, which is no folder; create DIR/nowhere, or name another folder
-    program `/bin/sh` cannot run in DIR/plain, which is no folder; create DIR/plain, or name another folder
+    program `/bin/sh` cannot run in DIR/nowhere, which is not a folder; create DIR/nowhere, or name another folder
+    program `/bin/sh` cannot run in DIR/plain, which is not a folder; create DIR/plain, or name another folder
     could not start program `/bin/sh`; 
     program `` was not found; name a program
     ");

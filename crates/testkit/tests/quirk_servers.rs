@@ -1,4 +1,4 @@
-//! The misbehaving servers do what their sentences say, seen by clients that are made of bytes.
+//! Tests that the misbehaving servers do what their descriptions say, with raw clients.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use wharf_testkit::quirk::http::Settings;
 use wharf_testkit::quirk::{Era, HttpQuirk, Mode, Tag, http_modes, stdio_modes};
 
-/// Longer than any mode of these tests takes, so that an error does not hang them.
+/// A limit that no mode of these tests reaches, so that an error does not hang them.
 const LIMIT: Duration = Duration::from_secs(30);
 
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
 
-/// What a client says that connects, lists and calls.
+/// Returns the messages of a client that connects, lists and calls.
 fn conversation(era: Era) -> String {
     let lines = match era {
         Era::Legacy => [
@@ -37,7 +37,7 @@ fn conversation(era: Era) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Says all this to a server, ends its input, and waits for it and its output to end.
+/// Sends this input to a server, closes it, and waits for the server and its output to end.
 #[expect(clippy::disallowed_methods, reason = "the server under test is a program")]
 fn run(mode: &str, era: Era, input: &str) -> (Output, Duration) {
     let started = Instant::now();
@@ -225,7 +225,7 @@ fn exchange(server: &HttpQuirk, request: &str) -> String {
     let mut socket = TcpStream::connect(server.address()).unwrap();
     socket.set_read_timeout(Some(LIMIT)).unwrap();
     socket.write_all(request.as_bytes()).unwrap();
-    // The server answers first, and then sees that there will be no other request.
+    // The server answers, and then sees that no other request follows.
     socket.shutdown(Shutdown::Write).unwrap();
     let mut bytes = Vec::new();
     socket.read_to_end(&mut bytes).unwrap();

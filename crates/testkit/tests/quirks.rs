@@ -1,8 +1,8 @@
-//! Our client against every server that breaks the rules: it connects, lists and calls, or says
-//! why not, as the table of modes has it. Afterwards nothing is left running.
+//! Tests the client against every misbehaving server: it connects, lists and calls, or fails as
+//! the table of modes expects. Afterwards no process is left.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
-#![expect(clippy::print_stdout, reason = "it says how long each run takes")]
+#![expect(clippy::print_stdout, reason = "it prints how long each run takes")]
 
 #[path = "quirks/handler.rs"]
 mod handler;
@@ -20,7 +20,7 @@ use std::time::Instant;
 use futures_util::{StreamExt as _, stream};
 use wharf_testkit::quirk::{Era, Mode, Tag, http_modes_of, stdio_modes_of};
 
-/// How many servers run at once.
+/// How many servers run concurrently.
 const AT_ONCE: usize = 8;
 
 /// Runs the modes in all their eras and lists every one that deviates.
@@ -71,11 +71,11 @@ async fn check_http(theme: &str) {
     .await;
 }
 
-/// Returns the tags of the servers, and of what they started, that are still running.
+/// Returns the tags of running servers and their descendants.
 #[cfg(target_os = "linux")]
 fn left_running(tag: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    // What cannot be read is no child of ours, and a zombie has no environment.
+    // An unreadable process is not our child, and a zombie has no environment.
     let environments = processes.filter_map(|it| std::fs::read(it.path().join("environ")).ok());
     let wanted = format!("QUIRK_TEST={tag}");
     let tag_in = |environment: Vec<u8>| {
@@ -91,7 +91,7 @@ fn left_running(_: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// One test for each theme, and one that no theme is forgotten.
+/// Makes one test for each theme, and one that checks the list of themes.
 macro_rules! themes {
     ($check:ident, $module:ident, $all:path, [$($theme:ident),+]) => {
         mod $module {

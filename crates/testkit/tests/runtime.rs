@@ -1,4 +1,4 @@
-//! The runtime against servers that do what a test tells them, in a home of their own.
+//! Tests the runtime with scripted servers, each test in its own home folder.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at once")]

@@ -1,4 +1,5 @@
-//! Everything that Wharf can send passes the schema of its revision and contains nothing beyond it.
+//! Tests that every message Wharf can send is valid for the schema of its revision, without
+//! unknown members.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
@@ -68,7 +69,7 @@ fn every_notification_passes_in_every_revision_that_has_it() {
             assert_eq!(schema.surplus(Sender::Client, &message), [""; 0], "{revision} {message}");
         }
         for method in schema.methods(Sender::Client, "Notification") {
-            // Wharf runs no requests of a server as tasks, so it has no status to tell.
+            // Wharf runs no requests of a server as tasks, so it sends no task status.
             let is_built = samples.iter().any(|sample| sample.method == method);
             assert!(is_built || method == "notifications/tasks/status", "{revision} {method}");
         }

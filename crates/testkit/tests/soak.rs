@@ -1,4 +1,4 @@
-//! A short run of `cargo xtask soak`: nothing is left behind by thousands of random operations.
+//! A short run of `cargo xtask soak`: thousands of random operations leave nothing behind.
 
 #![cfg(target_os = "linux")]
 

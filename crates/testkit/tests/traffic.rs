@@ -1,5 +1,5 @@
-//! What our client and our server core really say to each other passes the schema of its revision,
-//! message by message, in whole sessions of all five revisions.
+//! Tests recorded sessions between our client and our server core: every message is valid for the
+//! schema of its revision, in all five revisions.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use wharf_protocol::era::Revision;
 use wharf_testkit::schema::{Schema, Sender, Traffic};
 
-/// What a session has no occasion for: tasks, and pages to be opened.
+/// Methods that the recorded sessions do not use: tasks and URL elicitation.
 const UNUSED: &[&str] = &[
     "tasks/get",
     "tasks/result",
@@ -22,16 +22,17 @@ const UNUSED: &[&str] = &[
     "notifications/elicitation/complete",
 ];
 
-/// Both sides may, but here only one has a reason: the server reports, the client withdraws.
+/// Methods that both sides may use, but only one does here: the server reports progress, the
+/// client cancels.
 const UNUSED_BY_CLIENTS: &[&str] = &["notifications/progress"];
 const UNUSED_BY_SERVERS: &[&str] = &["notifications/cancelled", "ping"];
 
-/// Returns what is wrong with a conversation; a method that no schema knows is wrong, too.
+/// Returns the violations in a session; an unknown method is one, too.
 fn violations(revision: Revision, lines: &[(Sender, String)]) -> Vec<String> {
     let mut traffic = Traffic::in_revision(revision);
     let mut found = Vec::new();
     for (sender, line) in lines {
-        // To ask for what does not exist is the test's own idea.
+        // The test requests an unknown method on purpose.
         if line.contains(r#""method":"harbour/unknown""#) {
             continue;
         }
@@ -113,7 +114,7 @@ fn a_message_that_breaks_a_rule_is_found() {
     };
     let fine = line(Sender::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}"#);
     check(Revision::V2025_06_18, &[asked.clone(), fine.clone()], 0);
-    // The same words are wrong where every request says who asks, and every result what it is.
+    // Since 2026-07-28 each request needs `_meta`, and each result a `resultType`.
     check(Revision::V2026_07_28, &[asked.clone(), fine], 2);
     let nameless = line(Sender::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{}]}}"#);
     check(Revision::V2025_06_18, &[asked, nameless], 1);

@@ -6,8 +6,8 @@
 //! OPENAI_API_KEY=… cargo run -- "What time is it?" lets a model use them
 //! ```
 //!
-//! Each tool of Wharf becomes a [`DynamicTool`]. Wharf checks the arguments, asks whoever has to be
-//! asked, and sends the call at most once; rig only sees the words that came of it.
+//! Each tool of Wharf becomes a [`DynamicTool`]. Wharf checks the arguments, asks for approval, and
+//! sends the call; rig gets the text of the outcome.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -18,7 +18,8 @@ use rig_agent::AgentBuilder;
 use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::providers::openai::{GPT_5_2, OpenAI};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
-use wharf::call::{ApprovalAnswer, ApprovalRequest, Approver, Outcome, Reason};
+use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
+use wharf::call::{Outcome, Reason};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
@@ -26,7 +27,7 @@ use wharf::protocol::transport::BoxFuture;
 use wharf::tools::Tool;
 use wharf::{CallOptions, Options, Runtime, discover_and_load_mcp_tools};
 
-/// How often the model may call tools before it has to answer.
+/// How often the model may call tools before it must answer.
 const MOST_TURNS: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
@@ -46,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         (Some(prompt), true) => answer(&prompt, tools?).await,
         (prompt, _) => {
             if prompt.is_some() {
-                eprintln!("OPENAI_API_KEY is not set, so nobody is asked; these are the tools:");
+                eprintln!("OPENAI_API_KEY is not set, so no model is used; these are the tools:");
             }
             list(&tools?);
             Ok(())
@@ -56,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     outcome
 }
 
-/// Makes a tool of Wharf a tool of rig.
+/// Converts a tool of Wharf to a tool of rig.
 fn for_rig(runtime: &Runtime, tool: &Tool) -> Result<DynamicTool, EmptyToolName> {
     let name = ToolName::new(tool.name().to_owned())?;
     let description = tool.description().unwrap_or_default().to_string();
@@ -71,7 +72,8 @@ fn for_rig(runtime: &Runtime, tool: &Tool) -> Result<DynamicTool, EmptyToolName>
     }))
 }
 
-/// Tells rig what came of a call. The words of a failure are for the model: they say what to do.
+/// Converts an outcome to the result of a rig tool. The text of a failure tells the model what to
+/// do.
 fn tool_result(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
     let Some(error) = &outcome.error else {
         return match outcome.is_error {
@@ -88,8 +90,7 @@ fn tool_result(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
         Reason::NeedsAuth | Reason::Untrusted => ToolErrorKind::PermissionDenied,
         _ => ToolErrorKind::Provider,
     };
-    // A call whose outcome is not known may have run: only the model can judge whether to repeat
-    // it.
+    // A call with an unknown outcome may have run, so rig must not repeat it by itself.
     Err(ToolExecutionError::new(kind, outcome.text).with_retryable(false))
 }
 
@@ -116,7 +117,7 @@ fn list(tools: &[DynamicTool]) {
     }
 }
 
-/// Looks at this process. The library itself never does, so a program decides what it gets to see.
+/// Reads the environment of this process. The library never does that itself.
 fn environment() -> io::Result<Env> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -128,13 +129,13 @@ fn environment() -> io::Result<Env> {
     })
 }
 
-/// Asks the person in front of the terminal before the model may run a tool.
+/// Asks the person at the terminal before a tool runs.
 struct Terminal;
 
 impl Approver for Terminal {
     fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         Box::pin(async move {
-            // Reading a line blocks, so it gets a thread where that does no harm.
+            // Reading a line blocks, so it runs on a thread for blocking calls.
             let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
             answer.unwrap_or(ApprovalAnswer::No { reason: None })
         })

@@ -1,20 +1,20 @@
-//! The list of expected failures, which only ever gets shorter.
+//! The list of expected failures, which may only get shorter.
 //!
-//! One line per entry, `<revision> <scenario>`, and `#` before a remark. An entry that passes is an
-//! error, so that a failure cannot come back unnoticed; `MAX_EXPECTED` keeps new ones out.
+//! One line per entry, `<revision> <scenario>`; `#` starts a comment. A listed scenario that passes
+//! is an error, so that a failure cannot return unnoticed; `MAX_EXPECTED` prevents new entries.
 
 use std::str::FromStr;
 
 use super::scenarios::Scenario;
 
-/// How many entries there may be. Lower it whenever one goes; it is never raised.
+/// The maximum number of entries. Lower it when an entry is removed; never raise it.
 const MAX_EXPECTED: usize = 0;
 
-/// The failures that are known.
+/// The expected failures.
 #[derive(Debug, Default)]
 pub(super) struct ExpectedFailures(Vec<String>);
 
-/// What a scenario's end means, given what was expected.
+/// The result of a scenario, compared with what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScenarioOutcome {
     Passed,
@@ -33,7 +33,7 @@ impl ExpectedFailures {
         }
     }
 
-    /// Returns the entries that name no scenario.
+    /// Returns the entries that match no scenario.
     pub(super) fn unknown(&self, scenarios: &[Scenario]) -> Vec<&str> {
         let known: Vec<String> = scenarios.iter().map(ToString::to_string).collect();
         self.0.iter().filter(|entry| !known.contains(entry)).map(String::as_str).collect()

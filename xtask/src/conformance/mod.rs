@@ -1,7 +1,7 @@
-//! `cargo xtask conformance`: the official suite against our client, for both eras.
+//! `cargo xtask conformance`: runs the official suite against our client, for both eras.
 //!
-//! The suite names its scenarios (`scenarios`), runs each in a process of its own (`run`), and a
-//! list of expected failures that only shrinks (`expected`) decides what a failure means.
+//! `scenarios` reads the list of scenarios from the suite, `run` runs each in its own process, and
+//! `expected` holds the list of expected failures.
 
 mod expected;
 mod run;
@@ -64,7 +64,7 @@ fn check(cargo: &Cargo, only: &[&str]) -> Result<TaskOutcome, String> {
         scenarios.retain(|scenario| only.iter().any(|part| scenario.name.contains(part)));
     }
     if scenarios.is_empty() {
-        return Err(format!("no scenario has `{}` in its name", only.join("` or `")));
+        return Err(format!("no scenario name contains `{}`", only.join("` or `")));
     }
     println!("{} scenarios, results in {}", scenarios.len(), suite.results.display());
 
@@ -81,9 +81,9 @@ fn check(cargo: &Cargo, only: &[&str]) -> Result<TaskOutcome, String> {
     Ok(if is_well { TaskOutcome::Passed } else { TaskOutcome::Failed })
 }
 
-/// Runs the scenarios, as many at a time as there are cores, and hands over each verdict.
+/// Runs the scenarios, as many at a time as there are cores, and passes each verdict to `classify`.
 ///
-/// Every scenario has a server on a port of its own, so they do not meet.
+/// Every scenario has a server on its own port, so they do not interfere.
 fn for_each(
     suite: &Suite,
     scenarios: &[Scenario],
@@ -110,7 +110,7 @@ fn for_each(
     });
 }
 
-/// Prints one line per scenario, and the reason below a failure.
+/// Prints one line per scenario, and the reason of a failure below it.
 fn report(
     scenario: &Scenario,
     verdict: ScenarioVerdict,
@@ -154,8 +154,8 @@ impl Counts {
     fn describe(&self) -> String {
         let Self { passed, failed, expected, stale } = self;
         format!(
-            "{passed} ok, {failed} failed, {expected} failed as expected, {stale} passed against \
-             expectation"
+            "{passed} ok, {failed} failed, {expected} failed as expected, {stale} passed \
+             unexpectedly"
         )
     }
 }

@@ -1,8 +1,8 @@
-//! One scenario in one process of the suite, which starts our client and says by its exit code
+//! Runs one scenario in one process of the suite. The process starts our client; its exit code says
 //! whether all checks passed.
 //!
-//! Run this way the suite also counts the client's exit code and its warnings, which it does not do
-//! when it runs a whole set at once.
+//! The suite checks the exit code and the warnings of the client only when it runs a single
+//! scenario, not when it runs a set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use super::scenarios::{REVISIONS, Scenario, ScenarioList};
 use crate::program::{FinishedProgram, Program};
 
-/// How long the suite waits for our client, in its own words.
+/// How long the suite waits for our client, as an argument of the suite.
 const CLIENT_MILLISECONDS: &str = "30000";
 
-/// How long we wait for the suite.
+/// How long xtask waits for the suite.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The most of the client's own words that a failure repeats.
+/// How many lines of the client's output a failure includes.
 const CLIENT_LINES: usize = 40;
 
 /// The installed suite and the client that it tests.
@@ -25,19 +25,19 @@ pub(super) struct Suite {
     pub(super) node: PathBuf,
     pub(super) script: PathBuf,
     pub(super) client: PathBuf,
-    /// Where the suite keeps every check and the client's output.
+    /// The folder where the suite writes its checks and the output of the client.
     pub(super) results: PathBuf,
 }
 
 /// How a scenario ended.
 pub(super) struct ScenarioVerdict {
-    /// The checks that failed, and what the client said.
+    /// The checks that failed, and the output of the client.
     pub(super) failure: Option<String>,
     pub(super) took: Duration,
 }
 
 impl Suite {
-    /// Asks the suite what there is.
+    /// Reads the list of scenarios from the suite.
     pub(super) fn scenarios(&self) -> Result<ScenarioList, String> {
         let mut listed = ScenarioList::default();
         for revision in REVISIONS {
@@ -59,14 +59,14 @@ impl Suite {
         let finished = self
             .program(&["client", "--command", &shell_command(&self.client)])
             .args(["--scenario", &scenario.name, "--spec-version", &scenario.revision])
-            // Scenarios of extensions belong to no revision and would be left out.
+            // Without `--force` the suite skips scenarios of extensions, which have no revision.
             .args(["--force", "--timeout", CLIENT_MILLISECONDS, "--output-dir"])
             .args([&results])
             .capture();
         let failure = match finished {
             Ok(finished) => failure(&finished).map(|why| {
                 let said = client_output(&results, &scenario.name);
-                if said.is_empty() { why } else { format!("{why}\nThe client said:\n{said}") }
+                if said.is_empty() { why } else { format!("{why}\nOutput of the client:\n{said}") }
             }),
             Err(why) => Some(why),
         };
@@ -78,22 +78,22 @@ impl Suite {
     }
 }
 
-/// Writes our client as the shell, which the suite hands it to, must see it.
+/// Quotes the path of our client for the shell through which the suite starts it.
 fn shell_command(client: &Path) -> String {
     let client = client.display().to_string();
     if cfg!(windows) {
         return format!("\"{client}\"");
     }
-    // `exec` leaves no shell in between, so the suite's signal at the end of time reaches us.
+    // `exec` replaces the shell, so the signal of the suite after a timeout reaches the client.
     format!("exec '{}'", client.replace('\'', r"'\''"))
 }
 
-/// Returns what went wrong, if anything did.
+/// Returns the reason of a failure, if there is one.
 fn failure(finished: &FinishedProgram) -> Option<String> {
     let verdict = finished.stderr.split("Test Results:").nth(1);
     match verdict {
         Some(_) if finished.success && finished.stderr.contains("Passed: 0/") => {
-            Some("no check was made, so nothing was shown".to_owned())
+            Some("the scenario made no checks".to_owned())
         }
         Some(_) if finished.success => None,
         Some(checks) => Some(without_blank_lines(checks)),
@@ -114,7 +114,7 @@ fn client_output(results: &Path, scenario: &str) -> String {
     let prefix = format!("{scenario}-");
     let folders = fs::read_dir(results).into_iter().flatten().flatten();
     let of_scenario = |name: &str| {
-        // Behind the name stands the time, so that `a` does not get the output of `a-b`.
+        // A time follows the name; without this check `a` would also match the output of `a-b`.
         name.strip_prefix(&prefix)
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
@@ -150,7 +150,7 @@ mod tests {
         check(
             true,
             "Test Results:\nPassed: 0/0, 0 failed, 0 warnings\n",
-            Some("no check was made, so nothing was shown"),
+            Some("the scenario made no checks"),
         );
     }
 

@@ -1,23 +1,23 @@
-//! Which scenarios there are, read from what the suite's `list` prints.
+//! The list of scenarios, parsed from the output of the suite's `list`.
 //!
-//! Nothing is listed by hand: a newer suite brings its new scenarios with it.
+//! Nothing is listed by hand, so the scenarios of a newer suite are run without a change here.
 
 use std::fmt;
 
-/// The revisions we conform to; each has its own set of scenarios, run on its own wire.
+/// The revisions that our client conforms to; each has its own set of scenarios.
 pub(super) const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// The revision that the scenarios of extensions are run at.
+/// The revision with which the scenarios of extensions are run.
 pub(super) const NEWEST: &str = REVISIONS[1];
 
-/// One scenario at one revision.
+/// One scenario of one revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scenario {
     pub(super) revision: String,
     pub(super) name: String,
 }
 
-/// What to run, and how much is left for a client that can sign in.
+/// The scenarios to run, and those that need OAuth and are not run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScenarioList {
     pub(super) scenarios: Vec<Scenario>,
@@ -37,7 +37,7 @@ impl fmt::Display for Scenario {
 }
 
 impl ScenarioList {
-    /// Adds the client's scenarios of `list --requirements <revision>`, scored or not.
+    /// Adds the client scenarios of `list --requirements <revision>`, scored or not.
     pub(super) fn add_requirements(&mut self, revision: &str, text: &str) {
         let mut of_client = false;
         for line in text.lines() {

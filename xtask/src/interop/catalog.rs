@@ -1,10 +1,10 @@
-//! The descriptions of the servers, with this machine's paths put in.
+//! The descriptions of the servers; placeholders are replaced by the paths of this machine.
 //!
-//! They are JSON for whoever reads them; here they are only text with names between `${` and `}`.
+//! `wharf-interop` reads the descriptions as JSON. Here they are text with placeholders `${name}`.
 
 use std::path::PathBuf;
 
-/// Servers that need the same things from the machine.
+/// Servers with the same requirements on the machine.
 #[derive(Clone, Copy)]
 pub(super) struct ServerGroup(&'static str);
 
@@ -12,11 +12,11 @@ pub(super) const NODE: ServerGroup = ServerGroup(include_str!("node.json"));
 pub(super) const PYTHON: ServerGroup = ServerGroup(include_str!("python.json"));
 pub(super) const GIT: ServerGroup = ServerGroup(include_str!("git.json"));
 
-/// What each name in a description stands for.
+/// The placeholders and their paths.
 pub(super) type InstalledPaths = Vec<(&'static str, PathBuf)>;
 
 impl ServerGroup {
-    /// Returns the names of its servers.
+    /// Returns the names of the servers.
     pub(super) fn names(self) -> Vec<&'static str> {
         let after = self.0.split("\n      \"name\": \"").skip(1);
         after.filter_map(|rest| rest.split('"').next()).collect()
@@ -26,7 +26,7 @@ impl ServerGroup {
         self.0.contains(&format!("${{{placeholder}}}"))
     }
 
-    /// Returns the servers without the braces around them.
+    /// Returns the text of the list of servers, without its brackets.
     fn servers(self) -> &'static str {
         let start = self.0.find('[').map_or(0, |at| at + 1);
         let end = self.0.rfind(']').unwrap_or(self.0.len());
@@ -34,7 +34,7 @@ impl ServerGroup {
     }
 }
 
-/// Writes one file that describes all servers of the groups.
+/// Renders one file that describes all servers of the groups.
 pub(super) fn render(groups: &[ServerGroup], paths: &InstalledPaths) -> String {
     let servers: Vec<&str> = groups.iter().map(|group| group.servers()).collect();
     let mut text = format!("{{\n  \"servers\": [{}\n  ]\n}}\n", servers.join(","));

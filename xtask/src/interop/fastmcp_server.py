@@ -1,4 +1,4 @@
-"""A small server on fastmcp: one tool, one resource, one prompt, over the transport that is asked for."""
+"""A small fastmcp server with one tool, one resource and one prompt; the transport is the argument."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
-//! Installs the servers and lays out the files they work on.
+//! Installs the servers and creates the files that they work on.
 //!
-//! What cannot change between runs is installed once; what a server may change is made anew each
-//! time, so that one run does not depend on the last.
+//! Packages are installed once. Files that a server can change are created again for each run, so
+//! that a run does not depend on the previous one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const PYTHON_SERVERS: PackageSet = PackageSet {
     ],
 };
 
-/// Servers on the library's older line, which the ones above cannot share an environment with.
+/// Servers that need an older version of the library than `PYTHON_SERVERS`.
 const LEGACY_PYTHON_SERVERS: PackageSet = PackageSet {
     folder: "python-servers-legacy",
     packages: &["mcp==1.30.0", "mcp-server-sqlite==2025.4.25"],
@@ -44,7 +44,7 @@ const LEGACY_PYTHON_SERVERS: PackageSet = PackageSet {
 
 const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Says why a repository cannot be made on this machine, if it cannot.
+/// Returns why a repository cannot be created on this machine, if it cannot.
 pub(super) fn missing_git() -> Option<String> {
     match Program::new("git", GIT_TIMEOUT).args(["--version"]).capture() {
         Ok(finished) if finished.success => None,
@@ -52,7 +52,7 @@ pub(super) fn missing_git() -> Option<String> {
     }
 }
 
-/// Installs what the groups need, all at once, and says where it is.
+/// Installs in parallel what the groups need, and returns the paths.
 pub(super) fn servers(tools: &Tools, groups: &[ServerGroup]) -> Result<InstalledPaths, String> {
     type Install = fn(&Tools) -> Result<PathBuf, String>;
     let installs: [(&'static str, Install); 5] = [
@@ -76,7 +76,7 @@ pub(super) fn servers(tools: &Tools, groups: &[ServerGroup]) -> Result<Installed
     })
 }
 
-/// Makes the files that the servers read and write.
+/// Creates the files that the servers read and write.
 fn create_scratch_files(tools: &Tools) -> Result<PathBuf, String> {
     let folder = tools.empty_folder("scratch")?;
     for name in ["files", "repository"] {
@@ -97,7 +97,7 @@ fn make_repository(folder: &Path) -> Result<(), String> {
     let commit =
         ["-c", "commit.gpgsign=false", "commit", "--allow-empty", "--message", "the first commit"];
     let git = || {
-        // A person's own settings, hooks and templates stay out of it.
+        // The git settings, hooks and templates of the user must not have an effect.
         let nowhere = folder.join("no-such-file");
         Program::new("git", GIT_TIMEOUT)
             .folder(folder)

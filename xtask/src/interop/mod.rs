@@ -1,9 +1,8 @@
-//! `cargo xtask interop`: servers that other people wrote, driven by our client.
+//! `cargo xtask interop`: tests our client with third-party servers.
 //!
-//! The `.json` files beside this one say how each server is started and what is known about it: its
-//! era, its tools, one call, one resource. The servers are installed (`install`), the files are
-//! filled in with this machine's paths (`catalog`), and `wharf-interop` of the testkit does the
-//! rest.
+//! The `.json` files in this folder describe how each server is started and what is expected of it:
+//! its era, its tools, one call, one resource. `install` installs the servers, `catalog` replaces
+//! the placeholders in the files by paths, and `wharf-interop` of the testkit runs the tests.
 
 mod catalog;
 mod install;
@@ -19,10 +18,10 @@ use crate::cargo::Cargo;
 use crate::program::Program;
 use crate::tools::{self, Tools};
 
-/// Some twenty servers, most of which answer within a second.
+/// The time limit for all servers together; most of the twenty answer within a second.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Tries all servers, or those whose name starts with one of `only`.
+/// Tests all servers, or those whose name starts with one of `only`.
 pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
     let node = tools::missing_node();
     let python = tools::missing_python();
@@ -56,7 +55,7 @@ pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
 
 fn check(cargo: &Cargo, groups: &[ServerGroup], only: &[&str]) -> Result<(), String> {
     if let Some(name) = only.iter().find(|name| !is_known(groups, name)) {
-        return Err(format!("no server that can run here is called `{name}`"));
+        return Err(format!("no server that can run on this machine has the name `{name}`"));
     }
     let tools = Tools::open(cargo)?;
     let paths = install::servers(&tools, groups)?;

@@ -1,7 +1,7 @@
-//! What the checks need beyond Rust, installed into the ignored folder `.tools`.
+//! Tools other than Rust that the checks need, installed into the git-ignored folder `.tools`.
 //!
-//! Every version is pinned here or beside its user. `package_set` installs one set of packages and
-//! knows when that is done, `node` and `python` say how, and whether the machine can.
+//! All versions are pinned. `package_set` installs a set of packages and records what is installed.
+//! `node` and `python` run the package managers and check whether the machine has them.
 
 mod node;
 mod package_set;
@@ -18,15 +18,15 @@ pub(crate) use self::python::{install as install_python, missing as missing_pyth
 use crate::TaskOutcome;
 use crate::cargo::{Cargo, MissingTools};
 
-/// The folder `.tools`, held by one run at a time.
+/// The folder `.tools`, locked by one run at a time.
 pub(crate) struct Tools {
     folder: PathBuf,
-    /// Two runs that install the same set at once would leave half of each.
+    /// Held until the end of the run: two runs must not install the same set at once.
     _lock: File,
 }
 
 impl Tools {
-    /// Creates the folder and waits until no other run uses it.
+    /// Creates the folder and waits until no other run has locked it.
     pub(crate) fn open(cargo: &Cargo) -> Result<Self, String> {
         let folder = cargo.root().join(".tools");
         let lock = fs::create_dir_all(&folder)
@@ -36,12 +36,12 @@ impl Tools {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// Returns where everything is.
+    /// Returns the path of the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns an empty folder for what a run leaves behind.
+    /// Returns an empty folder for the files of a run.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf, String> {
         let folder = self.folder.join(name);
         package_set::clear(&folder)?;
@@ -57,7 +57,7 @@ fn lock(file: &File) -> io::Result<()> {
     file.lock()
 }
 
-/// Says by name what this machine cannot run; on CI that is a failure.
+/// Reports what this machine cannot run; on CI that is a failure.
 pub(crate) fn report_skipped(what: &str, why: &str, missing: MissingTools) -> TaskOutcome {
     match missing {
         MissingTools::Skip => {

@@ -1,7 +1,7 @@
-//! One set of packages in a folder of its own, with a stamp that says which ones are there.
+//! One set of packages in its own folder, with a stamp file that lists the installed packages.
 //!
-//! The stamp is written last, so an install that was interrupted is done again from the start, and
-//! a second run has nothing to do but read it.
+//! The stamp is written last, so an interrupted install is repeated from the start. A later run
+//! with the same packages only reads the stamp.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 
 use crate::tools::Tools;
 
-/// Packages that are installed together, by their exact versions.
+/// Packages that are installed together, with their exact versions.
 pub(crate) struct PackageSet {
     /// The folder below `.tools`.
     pub(crate) folder: &'static str,
-    /// What to install, as its package manager wants it written.
+    /// The packages, in the syntax of the package manager.
     pub(crate) packages: &'static [&'static str],
 }
 
 impl PackageSet {
-    /// Installs the set unless it is there; `installer` is what else would make it a different one.
+    /// Installs the set unless the stamp has the same packages and the same `installer`.
     pub(super) fn ensure(
         &self,
         tools: &Tools,
@@ -41,7 +41,7 @@ impl PackageSet {
     }
 }
 
-/// Makes a folder that is there and empty.
+/// Creates the folder, or empties it.
 pub(super) fn clear(folder: &Path) -> Result<(), String> {
     let removed = match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -61,7 +61,7 @@ mod tests {
 
     const SET: PackageSet = PackageSet { folder: "things", packages: &["thing@1.0.0"] };
 
-    /// Runs a test with tools in a folder of its own, which is removed afterwards.
+    /// Runs a test with tools in a temporary folder, which is removed afterwards.
     fn with_tools(name: &str, test: impl FnOnce(&Tools)) {
         let folder = env::temp_dir().join(format!("xtask-set-{name}-{}", std::process::id()));
         clear(&folder).unwrap();

@@ -1,7 +1,7 @@
-//! Python packages, each set in an environment of its own.
+//! Python packages, each set in its own virtual environment.
 //!
-//! Some systems ship Python without the part of `venv` that brings pip; there `virtualenv` is
-//! fetched first and does the same.
+//! Some systems ship Python without the part of `venv` that installs pip; there `virtualenv` is
+//! installed first and creates the environment.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,11 +21,11 @@ const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Prints the version, then what else makes an environment belong to this Python.
+/// Prints what an environment depends on: the version and the path of the Python.
 const IDENTITY_SCRIPT: &str =
     "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
 
-/// Says why Python servers cannot be used on this machine, if they cannot.
+/// Returns why Python servers cannot be used on this machine, if they cannot.
 pub(crate) fn missing() -> Option<String> {
     let Some(identity) = identity() else {
         return Some(format!("{PYTHON} is not installed"));
@@ -37,7 +37,7 @@ pub(crate) fn missing() -> Option<String> {
     })
 }
 
-/// Installs Python packages and returns the environment's own Python.
+/// Installs Python packages and returns the path of the Python in the environment.
 pub(crate) fn install(tools: &Tools, set: &PackageSet) -> Result<PathBuf, String> {
     let installer = identity().unwrap_or_default();
     let folder = set.ensure(tools, installer.trim(), |folder| {

@@ -1,6 +1,6 @@
-//! A small scanner for Rust: enough to tell code from comments, texts and tests.
+//! A small scanner for Rust: separates code from comments, string literals and test items.
 //!
-//! Blanking keeps every line where it was, so that an offset still leads to the right line.
+//! Blanked text is replaced by spaces, so that offsets and line numbers stay valid.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ pub(crate) fn blank_comments_and_strings(text: &str) -> String {
     blank(text, &literals_and_comments(text))
 }
 
-/// Returns the string literals with their offsets.
+/// Returns all string literals with their offsets.
 pub(crate) fn strings(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let spans = literals_and_comments(text).into_iter();
     let all = spans.map(|(start, end)| (start, &text[start..end]));
     all.filter(|(_, literal)| !literal.starts_with('/') && literal.ends_with(['"', '#']))
 }
 
-/// Returns where comments, string literals and character literals begin and end.
+/// Returns the spans of comments, string literals and character literals.
 fn literals_and_comments(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut spans = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn blank_tests(code: &str, text: &str) -> String {
     blank(text, &spans)
 }
 
-/// Returns the offsets where `pattern` stands as a whole word.
+/// Returns the offsets where `pattern` occurs as a whole word.
 pub(crate) fn find_words(code: &str, pattern: &str) -> Vec<usize> {
     let bytes = code.as_bytes();
     code.match_indices(pattern)
@@ -89,8 +89,8 @@ pub(crate) fn imports(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns what the code names of its own crate: `json` for `crate::json::text`, each with its
-/// line.
+/// Returns the first segments of all `crate::` paths, such as `json` for `crate::json::text`, with
+/// their lines.
 pub(crate) fn crate_paths(code: &str) -> BTreeSet<(usize, String)> {
     const ROOT: &str = "crate::";
     let first = |path: &str| path.split("::").next().unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ pub(crate) fn crate_paths(code: &str) -> BTreeSet<(usize, String)> {
     imported.chain(named).filter(|(_, name)| !name.is_empty()).collect()
 }
 
-/// Returns the line of an offset, counted from 1.
+/// Returns the line number of an offset, counted from 1.
 pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     text[..offset].matches('\n').count() + 1
 }
@@ -178,7 +178,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// A quote also starts a lifetime or a label; then there is nothing to skip.
+/// Returns `start` for a lifetime or a label, which also begin with a quote.
 fn character_end(bytes: &[u8], start: usize) -> usize {
     let Some(&first) = bytes.get(start + 1) else { return start };
     if first == b'\\' {
@@ -219,7 +219,7 @@ fn item_end(code: &[u8], start: usize) -> usize {
     for (at, &byte) in code.iter().enumerate().skip(start) {
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
-            // The attribute stood before the last field of a struct, or the like.
+            // The attribute is on the last field of a struct or a similar item.
             b')' | b']' | b'}' if depth == 0 => return at,
             b'}' if depth == 1 => return at + 1,
             b')' | b']' | b'}' => depth -= 1,
@@ -255,7 +255,7 @@ fn is_word(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    /// Compares what is left, with the blanks squeezed.
+    /// Compares the remaining code, with runs of spaces collapsed.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let code = blank_comments_and_strings(text);

@@ -1,17 +1,17 @@
-//! Rules about files: how they open, how long they are, what they are called.
+//! Rules about files: header, length and name.
 
 use crate::rule::{Rule, Violation};
 use crate::tree::{SourceFile, Tree};
 
-/// The most lines a source file may have.
+/// The maximum number of lines of a source file.
 const MOST_LINES: usize = 600;
 
-/// Names that say nothing about what is inside.
+/// Names of files that say nothing about the content.
 const MEANINGLESS_NAMES: [&str; 5] = ["utils", "util", "helpers", "helper", "common"];
 
 pub(crate) const HEADERS: Rule = Rule {
-    says: "every source file opens with `//!`: what it owns and the rule it keeps",
-    fix: "write two to eight lines for the next person, before anything else in the file",
+    says: "every source file starts with `//!`: what it owns and the rule it keeps",
+    fix: "write a header of two to eight lines at the start of the file",
     find: |tree| {
         tree.sources()
             .filter(|file| !file.text.starts_with("//!"))
@@ -33,8 +33,8 @@ pub(crate) const LENGTH: Rule = Rule {
 };
 
 pub(crate) const NAMES: Rule = Rule {
-    says: "a file is named after what it is, never `utils`, `helpers` or `common`",
-    fix: "name the idea that the functions in it share; if there is none, move each to its user",
+    says: "a file is named after its content, never `utils`, `helpers` or `common`",
+    fix: "name what the functions have in common; if that is nothing, move each to its user",
     find: badly_named,
 };
 

@@ -1,11 +1,11 @@
-//! Rules about the texts that code contains: what libraries may say.
+//! Rules about string literals: the texts of a library name no verb and no flag.
 //!
-//! Comments and tests are not looked at.
+//! Comments and tests are ignored.
 
 use crate::code::{line_of, strings};
 use crate::rule::{Rule, Violation};
 
-/// The crates that other front ends use, too.
+/// The crates that other front ends use too.
 const LIBRARIES: [&str; 3] = ["crates/config/src/", "crates/protocol/src/", "crates/runtime/src/"];
 
 pub(crate) const NO_COMMAND_LINE: Rule = Rule {
@@ -27,7 +27,7 @@ pub(crate) const NO_COMMAND_LINE: Rule = Rule {
     },
 };
 
-/// Returns what a text says about the command line: `wharf verb` and `--flag`.
+/// Returns the verbs and flags in a text: `wharf verb` and `--flag`.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for start in ["wharf ", "--"] {

@@ -1,7 +1,7 @@
-//! Enforces `ARCHITECTURE.md` on the tree as it is: one test per rule.
+//! Checks the rules of `ARCHITECTURE.md` on the workspace: one test per rule.
 //!
-//! A rule is a function from files to violations, so each module also tests its rules on small
-//! trees in memory: a rule that cannot fail protects nothing.
+//! A rule is a function from files to violations. Each module also tests its rules on small trees
+//! in memory, to prove that a rule can fail.
 
 mod code;
 mod layout;
@@ -16,7 +16,7 @@ mod tree;
 use crate::rule::Rule;
 use crate::tree::Tree;
 
-/// Fails with every violation of a rule in the real tree.
+/// Fails with all violations of a rule in the workspace.
 #[track_caller]
 fn check(rule: &Rule) {
     let violations = (rule.find)(&Tree::read_workspace());

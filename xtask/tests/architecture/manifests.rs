@@ -1,11 +1,11 @@
-//! Rules about dependencies, read from the manifests.
+//! Rules about dependencies, read from the `Cargo.toml` files.
 //!
-//! The reader knows only what dependency tables look like; cargo has checked the rest.
+//! The reader understands only dependency tables; cargo checks the rest.
 
 use crate::rule::{Rule, Violation};
 use crate::tree::Tree;
 
-/// Which of our packages each of our packages may use. The order is the direction.
+/// The packages of the workspace, and which of them each may use, from low to high.
 const MAY_USE: [(&str, &[&str]); 9] = [
     ("wharf-config", &[]),
     ("wharf-protocol", &[]),
@@ -21,7 +21,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
 
 const TESTKIT: &str = "wharf-testkit";
 
-/// Packages that wait, talk or start programs; `tokio` stands for `tokio-util` too.
+/// Packages for async code, networks or processes; `tokio` includes `tokio-util`.
 const NOT_PLAIN: [&str; 14] = [
     "async",
     "command-group",
@@ -42,13 +42,13 @@ const NOT_PLAIN: [&str; 14] = [
 pub(crate) const DIRECTION: Rule = Rule {
     says: "dependencies point one way: cli → gateway, agent → runtime → protocol, config; \
            testkit is for tests",
-    fix: "move the code down to where both can reach it; a new crate needs its line in `MAY_USE`",
+    fix: "move the code into a crate that both may use; a new crate needs a line in `MAY_USE`",
     find: wrong_direction,
 };
 
 pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
-    says: "`wharf-config` depends on nothing that waits, talks to a network or starts programs",
-    fix: "what needs it belongs to the runtime",
+    says: "`wharf-config` has no dependency for async code, networks or processes",
+    fix: "move the code that needs it into the runtime",
     find: |tree| {
         let is_plain = |name: &str| {
             !NOT_PLAIN.iter().any(|&other| {
@@ -61,7 +61,7 @@ pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
             .filter(|manifest| manifest.package == "wharf-config")
             .flat_map(|manifest| manifest.dependencies.iter().map(move |used| (manifest, used)))
             .filter(|(_, used)| used.kind != DependencyKind::Dev && !is_plain(&used.package))
-            .map(|(manifest, used)| manifest.violation(used, "is not plain"))
+            .map(|(manifest, used)| manifest.violation(used, "is not allowed in `wharf-config`"))
             .collect()
     },
 };
@@ -70,7 +70,7 @@ fn wrong_direction(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for manifest in manifests(tree) {
         let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == manifest.package) else {
-            let what = format!("the package `{}` has no place in the order yet", manifest.package);
+            let what = format!("the package `{}` is not listed in `MAY_USE`", manifest.package);
             found.push(Violation { path: manifest.path, line: 1, what });
             continue;
         };
@@ -95,7 +95,7 @@ struct Manifest {
 
 #[derive(Debug, PartialEq)]
 struct Dependency {
-    /// The package's own name, whatever it is called here.
+    /// The original name of the package, also if the dependency is renamed.
     package: String,
     kind: DependencyKind,
     line: usize,
@@ -106,7 +106,7 @@ enum DependencyKind {
     Normal,
     Dev,
     Build,
-    /// What members may inherit; no dependency by itself.
+    /// An entry of `[workspace.dependencies]`, which is not a dependency by itself.
     Workspace,
 }
 
@@ -117,7 +117,7 @@ impl Manifest {
     }
 }
 
-/// Reads the manifests of the packages, with renames in the workspace's table undone.
+/// Reads the manifests of all packages and resolves renames in the table of the workspace.
 fn manifests(tree: &Tree) -> Vec<Manifest> {
     let named = |path: &str| tree.files.iter().find(|file| file.path == path);
     let renamed: Vec<(String, Dependency)> =
@@ -154,7 +154,7 @@ fn package_name(text: &str) -> String {
     name.and_then(quoted).unwrap_or_default().to_owned()
 }
 
-/// Reads every dependency table, as the name used there and the dependency.
+/// Reads all dependency tables; each dependency has the name that is used in the table.
 fn dependencies(text: &str) -> Vec<(String, Dependency)> {
     let mut found: Vec<(String, Dependency)> = Vec::new();
     let mut table = ManifestTable::Other;
@@ -186,11 +186,11 @@ fn dependencies(text: &str) -> Vec<(String, Dependency)> {
     found
 }
 
-/// The table a line belongs to.
+/// The table that a line belongs to.
 enum ManifestTable {
-    /// `[dependencies]` and its like.
+    /// `[dependencies]` and similar tables.
     Many(DependencyKind),
-    /// `[dependencies.name]` and its like.
+    /// `[dependencies.name]` and similar tables.
     One(DependencyKind, String),
     Other,
 }
@@ -272,7 +272,7 @@ mod tests {
     fn a_package_without_a_rule_is_found() {
         DIRECTION.check(
             &[("crates/extra/Cargo.toml", "[package]\nname = \"wharf-extra\"\n")],
-            &["crates/extra/Cargo.toml:1: the package `wharf-extra` has no place in the order yet"],
+            &["crates/extra/Cargo.toml:1: the package `wharf-extra` is not listed in `MAY_USE`"],
         );
     }
 
@@ -315,8 +315,8 @@ mod tests {
                 ),
             ],
             &[
-                "crates/config/Cargo.toml:4: `tokio-util` is not plain",
-                "crates/config/Cargo.toml:6: `reqwest` is not plain",
+                "crates/config/Cargo.toml:4: `tokio-util` is not allowed in `wharf-config`",
+                "crates/config/Cargo.toml:6: `reqwest` is not allowed in `wharf-config`",
             ],
         );
     }

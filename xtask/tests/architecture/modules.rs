@@ -1,8 +1,8 @@
-//! Rules about the directions between the modules of one crate.
+//! Rules about dependencies between the modules of one crate.
 //!
 //! A module is a file or folder directly below `src`. The layers of a crate are listed here from
-//! top to bottom, as in the drawings of `ARCHITECTURE.md`; a module may name only modules of lower
-//! layers. Names that `lib.rs` exports again count as names of the module that they come from.
+//! top to bottom, as in the diagrams of `ARCHITECTURE.md`; a module may use only modules of lower
+//! layers. A name that `lib.rs` re-exports belongs to the module that it comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ const CRATES: [(&str, &[&[&str]]); 2] = [
 
 pub(crate) const DIRECTION: Rule = Rule {
     says: "a module uses only modules of lower layers of its crate",
-    fix: "move what both need into a lower module; a new module needs its place in `CRATES`",
+    fix: "move what both need into a lower module; a new module needs a layer in `CRATES`",
     find: |tree| CRATES.iter().flat_map(|(folder, layers)| check(tree, folder, layers)).collect(),
 };
 
@@ -63,7 +63,7 @@ fn check(tree: &Tree, folder: &str, layers: &[&[&str]]) -> Vec<Violation> {
     for (file, module) in tree.rust().filter_map(|file| Some((file, module_of(file, folder)?))) {
         let Some(layer) = layer_of(module) else {
             if without_layer.insert(module) {
-                let what = format!("the module `{module}` has no place in the layers yet");
+                let what = format!("the module `{module}` is in no layer of `CRATES`");
                 found.push(Violation { path: file.path.clone(), line: 1, what });
             }
             continue;
@@ -80,14 +80,14 @@ fn check(tree: &Tree, folder: &str, layers: &[&[&str]]) -> Vec<Violation> {
     found
 }
 
-/// Returns the module that a file belongs to; `None` outside of the folder and for `lib.rs`.
+/// Returns the module of a file; `None` for `lib.rs` and for files outside of the folder.
 fn module_of<'a>(file: &'a SourceFile, folder: &str) -> Option<&'a str> {
     let inside = file.path.strip_prefix(folder)?;
     let module = inside.split('/').next()?.trim_end_matches(".rs");
     (module != "lib").then_some(module)
 }
 
-/// Returns which names `lib.rs` exports, each with the module that it comes from.
+/// Returns the names that `lib.rs` re-exports, each with its module.
 fn exports(tree: &Tree, folder: &str) -> BTreeMap<String, String> {
     let root = format!("{folder}lib.rs");
     let root = tree.files.iter().find(|file| file.path == root);
@@ -133,7 +133,7 @@ mod tests {
     fn a_module_without_a_layer_is_found() {
         DIRECTION.check(
             &[("crates/protocol/src/extra/mod.rs", "//! x"), ("crates/cli/src/extra.rs", "//! x")],
-            &["crates/protocol/src/extra/mod.rs:1: the module `extra` has no place in the layers yet"],
+            &["crates/protocol/src/extra/mod.rs:1: the module `extra` is in no layer of `CRATES`"],
         );
     }
 }

@@ -1,10 +1,10 @@
-//! What a rule is, and how a broken one is reported.
+//! The type of a rule, and the message for its violations.
 
 use std::fmt;
 
 use crate::tree::Tree;
 
-/// A sentence of `ARCHITECTURE.md` that a program can check.
+/// A rule of `ARCHITECTURE.md` that is checked by a test.
 pub(crate) struct Rule {
     /// The rule, as a sentence.
     pub(crate) says: &'static str,
@@ -14,7 +14,7 @@ pub(crate) struct Rule {
     pub(crate) find: fn(&Tree) -> Vec<Violation>,
 }
 
-/// One place that breaks a rule.
+/// One violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Violation {
     pub(crate) path: String,
@@ -23,13 +23,13 @@ pub(crate) struct Violation {
 }
 
 impl Rule {
-    /// Says which rule is broken, where, and what to do.
+    /// Returns the message: the rule, its violations and the fix.
     pub(crate) fn message(&self, violations: &[Violation]) -> String {
         let places: Vec<String> = violations.iter().map(|place| format!("  {place}")).collect();
-        format!("rule broken: {}\n{}\nhint: {}", self.says, places.join("\n"), self.fix)
+        format!("rule violated: {}\n{}\nhint: {}", self.says, places.join("\n"), self.fix)
     }
 
-    /// Applies the rule to a tree in memory and compares what it finds, as `path:line: what`.
+    /// Applies the rule to a tree in memory and compares its violations, as `path:line: what`.
     #[track_caller]
     pub(crate) fn check(&self, files: &[(&str, &str)], expected: &[&str]) {
         let found = (self.find)(&Tree::in_memory(files));
@@ -50,6 +50,6 @@ fn a_message_names_the_rule_the_places_and_the_fix() {
     let violation = Violation { path: "src/a.rs".into(), line: 3, what: "a cat".into() };
     assert_eq!(
         rule.message(&[violation]),
-        "rule broken: no cats\n  src/a.rs:3: a cat\nhint: feed them elsewhere"
+        "rule violated: no cats\n  src/a.rs:3: a cat\nhint: feed them elsewhere"
     );
 }

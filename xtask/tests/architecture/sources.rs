@@ -1,6 +1,6 @@
-//! Rules about what code may do: who waits, who prints, who reads the environment.
+//! Rules about code: async, printing, the environment, ignored tests, `unsafe`.
 //!
-//! Comments, texts and test code are not looked at, except where a rule is about the tests.
+//! Comments, string literals and test code are ignored, except by the rules about tests.
 
 use crate::code::{find_words, line_of, lines_that_name};
 use crate::rule::{Rule, Violation};
@@ -9,12 +9,12 @@ use crate::tree::{SourceFile, Tree};
 /// Macros that print.
 const PRINTING: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 
-/// Crates that talk with a person or with a test; all others are libraries.
+/// Crates that may print; all others are libraries.
 const NOT_LIBRARIES: [&str; 3] = ["crates/benches/", "crates/cli/", "crates/testkit/"];
 
 pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
-    says: "`wharf-config` is plain: no async, network, processes, or environment of its own",
-    fix: "take an `Env`; what waits or runs a program belongs to the runtime",
+    says: "`wharf-config` uses no async, network, processes or process environment",
+    fix: "take an `Env`; async code and processes belong to the runtime",
     find: |tree| {
         search(tree, &|path| path.starts_with("crates/config/src/"), &|code| {
             let mut found = words(code, &["async"]);
@@ -28,7 +28,7 @@ pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
 
 pub(crate) const LIBRARIES_ARE_SILENT: Rule = Rule {
     says: "a library never prints and never reads from the terminal",
-    fix: "return the text or a `Problem`; the host decides what a person sees",
+    fix: "return the text or a `Problem`; the front end prints it",
     find: |tree| {
         let is_library = |path: &str| {
             path.starts_with("crates/")
@@ -45,7 +45,7 @@ pub(crate) const LIBRARIES_ARE_SILENT: Rule = Rule {
 
 pub(crate) const CLI_ENVIRONMENT: Rule = Rule {
     says: "in the command line only `src/host.rs` reads the environment",
-    fix: "let `host.rs` read it once and pass on what it found",
+    fix: "read it in `host.rs` and pass the value on",
     find: |tree| {
         let is_bound =
             |path: &str| path.starts_with("crates/cli/src/") && path != "crates/cli/src/host.rs";
@@ -57,7 +57,7 @@ pub(crate) const CLI_ENVIRONMENT: Rule = Rule {
 
 pub(crate) const CLI_PRINTING: Rule = Rule {
     says: "in the command line only `src/ui/` prints",
-    fix: "hand the value to a function of `ui`, which knows about colour, width and `--json`",
+    fix: "pass the value to a function of `ui`, which handles colour, width and `--json`",
     find: |tree| {
         let is_bound =
             |path: &str| path.starts_with("crates/cli/src/") && !path.contains("/src/ui/");
@@ -82,22 +82,22 @@ pub(crate) const NO_IGNORED_TEST: Rule = Rule {
     },
 };
 
-/// A child can only ask by itself, before it runs its program, to die with its parent.
+/// The parent-death signal must be set in the child before exec, which needs `pre_exec`.
 const MAY_BE_UNSAFE: &str = "crates/protocol/src/transport/process/unix/parent_death.rs";
 
 pub(crate) const NO_UNSAFE: Rule = Rule {
-    says: "there is no `unsafe` code but the parent-death signal",
-    fix: "look for a safe function, in std or in a crate we already have",
+    says: "there is no `unsafe` code except for the parent-death signal",
+    fix: "use a safe function of std or of an existing dependency",
     find: |tree| {
         let found = everywhere(tree, |code| words(code, &["unsafe"]));
         found.into_iter().filter(|violation| violation.path != MAY_BE_UNSAFE).collect()
     },
 };
 
-/// A line and what stands there.
+/// A line number and what was found there.
 type LineMatch = (usize, &'static str);
 
-/// Looks through the product's code in some files.
+/// Searches the product code of the selected files.
 fn search(
     tree: &Tree,
     is_bound: &dyn Fn(&str) -> bool,
@@ -109,7 +109,7 @@ fn search(
         .collect()
 }
 
-/// Looks through all code, tests too.
+/// Searches all code, including tests.
 fn everywhere(tree: &Tree, find: fn(&str) -> Vec<LineMatch>) -> Vec<Violation> {
     tree.rust().flat_map(|file| violations(file, find(&file.code()))).collect()
 }
@@ -131,7 +131,7 @@ fn words(code: &str, wanted: &[&'static str]) -> Vec<LineMatch> {
     wanted.iter().flat_map(|&word| lines(word).map(move |line| (line, word))).collect()
 }
 
-/// Finds the process's own streams: `io::stdout()` and `use std::io::stdout`, but neither
+/// Finds the streams of the process: `io::stdout()` and `use std::io::stdout`, but neither
 /// `child.stdout()` nor `command.stdout(pipe)`.
 fn streams(code: &str, wanted: &[&'static str]) -> Vec<LineMatch> {
     let mut found = Vec::new();

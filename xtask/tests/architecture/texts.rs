@@ -1,14 +1,14 @@
-//! Rules about every text file: nothing in it belongs to one machine.
+//! Rules about all text files: no package registries and no home folders of real people.
 //!
-//! Tests and samples are not looked at; paths of made-up people belong there.
+//! Tests and samples are ignored; they may contain such paths.
 
 use crate::rule::{Rule, Violation};
 use crate::tree::Tree;
 
-/// The one registry that `Cargo.lock` may name.
+/// The only registry that `Cargo.lock` may name.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Where package managers download from, and products that mirror them.
+/// Hosts of package registries, and products that mirror them.
 const REGISTRIES: [&str; 12] = [
     "index.crates.io",
     "static.crates.io",
@@ -24,12 +24,12 @@ const REGISTRIES: [&str; 12] = [
     "artifactory",
 ];
 
-/// Made-up people whose home may be used as an example.
+/// User names that may be used in examples.
 const SAMPLE_PEOPLE: [&str; 5] = ["ana", "me", "user", "username", "you"];
 
 pub(crate) const NO_REGISTRY: Rule = Rule {
     says: "no text names the host of a package registry, and all crates come from crates.io",
-    fix: "keep mirrors in your own `~/.cargo/config.toml`, outside of the repository",
+    fix: "configure mirrors in `~/.cargo/config.toml`, outside of the repository",
     find: registries,
 };
 
@@ -63,7 +63,7 @@ fn registries(tree: &Tree) -> Vec<Violation> {
     })
 }
 
-/// Looks at every line that ships.
+/// Searches every line that is not test code.
 fn lines(tree: &Tree, find: fn(&str, &str) -> Option<String>) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in &tree.files {
@@ -76,7 +76,7 @@ fn lines(tree: &Tree, find: fn(&str, &str) -> Option<String>) -> Vec<Violation> 
     found
 }
 
-/// Returns the home folders in a line that belong to a real account.
+/// Returns the home folders in a line that are not examples.
 fn homes(line: &str) -> impl Iterator<Item = &str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     ["/root/", "/home/", "/Users/", "\\Users\\"].into_iter().flat_map(move |parent| {

@@ -1,7 +1,7 @@
-//! The text files of the workspace, from the disk or from memory.
+//! The text files of the workspace, read from disk or given in memory.
 //!
-//! Build products and hidden folders that are not ours are left out. Git is not asked, so that the
-//! rules also hold in an unpacked archive.
+//! Build products and hidden folders that do not belong to the project are skipped. Git is not
+//! used, so that the rules can also be checked in an unpacked archive.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) struct SourceFile {
 }
 
 impl Tree {
-    /// Reads the workspace this test belongs to.
+    /// Reads the workspace that this test belongs to.
     #[track_caller]
     pub(crate) fn read_workspace() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -34,7 +34,7 @@ impl Tree {
         tree.files.sort_by(|a, b| a.path.cmp(&b.path));
         assert!(
             tree.files.iter().any(|file| file.path == "crates/config/src/lib.rs"),
-            "the workspace was not found, so nothing can be checked"
+            "the workspace was not found"
         );
         tree
     }
@@ -60,7 +60,7 @@ impl Tree {
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
-            // Symbolic links are neither: they would lead out of the tree or around in it.
+            // Symbolic links are skipped: they could lead out of the tree or form a loop.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 let is_other_hidden_folder =
@@ -82,23 +82,23 @@ impl SourceFile {
         Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 
-    /// Tells whether the whole file is test code or a sample.
+    /// Returns whether the whole file is test code or a sample.
     pub(crate) fn is_for_tests(&self) -> bool {
         let mut parts = self.path.split('/').rev();
         parts.next() == Some("tests.rs") || parts.any(|folder| TEST_FOLDERS.contains(&folder))
     }
 
-    /// Returns the code with comments and texts blanked out.
+    /// Returns the code with comments and literals blanked.
     pub(crate) fn code(&self) -> String {
         blank_comments_and_strings(&self.text)
     }
 
-    /// Returns the code that ships: `code` without what is compiled for tests only.
+    /// Returns `code` without the items that are compiled for tests only.
     pub(crate) fn product_code(&self) -> String {
         if self.is_for_tests() { String::new() } else { blank_tests(&self.code(), &self.code()) }
     }
 
-    /// Returns the whole text, without what is compiled for tests only.
+    /// Returns the whole text without the items that are compiled for tests only.
     pub(crate) fn product_text(&self) -> String {
         if self.is_for_tests() {
             String::new()

@@ -1,7 +1,8 @@
-//! What is measured, and how much more than the bare client ours may need.
+//! The workloads that are measured, and the bar of each: how much more than the bare client our
+//! client may need.
 //!
-//! The lengths are chosen so that a run of a driver takes a few tenths of a second, long against
-//! its start, and all cases together well under two minutes.
+//! The call counts are chosen so that a run of a driver takes a few tenths of a second, long
+//! compared with its start, and all cases together well under two minutes.
 
 /// One workload.
 pub(crate) struct Case {
@@ -17,12 +18,12 @@ pub(crate) struct Case {
     pub(crate) limit: Limit,
 }
 
-/// What a driver is told to do.
+/// What a driver does.
 #[derive(Clone, Copy)]
 pub(crate) enum Workload {
-    /// Runs this verb and takes this field of its answer.
+    /// Runs this verb and reads this field of its output.
     Verb { words: &'static [&'static str], field: &'static str },
-    /// Connects to one server and to so many; what one more costs in memory.
+    /// Compares the memory of one connection with that of `servers` connections.
     Idle { servers: usize },
 }
 
@@ -40,7 +41,7 @@ pub(crate) enum Cores {
     All,
 }
 
-/// What the numbers are.
+/// The unit of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Microseconds,
@@ -48,12 +49,12 @@ pub(crate) enum Unit {
     Kib,
 }
 
-/// The most that is allowed.
+/// The highest value that is allowed.
 #[derive(Clone, Copy)]
 pub(crate) enum Limit {
-    /// So many times what the bare client needs.
+    /// This many times what the bare client needs.
     Ratio(f64),
-    /// So much, whatever the bare client needs.
+    /// This value, independent of the bare client.
     Absolute(f64),
 }
 

@@ -1,6 +1,6 @@
-//! Runs a driver, or the workload server, as a process of its own, on one core if asked.
+//! Runs a driver or the workload server as a process, pinned to one core if the case says so.
 //!
-//! Nothing is waited for without a limit, and nothing is left running.
+//! Every wait has a time limit, and every process is killed when it is dropped.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -13,7 +13,7 @@ use crate::cases::{Cores, Transport};
 
 const ECHO: &str = env!("CARGO_BIN_EXE_wharf-echo");
 const BARE: &str = env!("CARGO_BIN_EXE_wharf-bare");
-/// How long one run may take before something must be wrong.
+/// The time limit of one run.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The two programs that are compared.
@@ -23,7 +23,7 @@ pub(crate) struct Drivers {
     can_pin: bool,
 }
 
-/// What a driver is started on.
+/// The server that a driver connects to.
 pub(crate) struct PreparedServer {
     pub(crate) cores: Cores,
     pub(crate) tools: usize,
@@ -39,16 +39,16 @@ impl Drivers {
         Self { bare: BARE.to_owned(), ours: ours.to_owned(), can_pin }
     }
 
-    /// Says where the programs run.
+    /// Describes which core the programs run on.
     pub(crate) fn pinning(&self) -> &'static str {
         if self.can_pin {
             "Client and server share core 0, except where many servers are started."
         } else {
-            "There is no `taskset`, so nothing is pinned: the ratios are not those of one core."
+            "`taskset` is missing, so nothing is pinned: the ratios are not those of one core."
         }
     }
 
-    /// Gets the server ready, which for HTTP means to start it.
+    /// Prepares the server of a case; an HTTP server is started.
     pub(crate) fn prepare(
         &self,
         transport: Transport,
@@ -65,7 +65,7 @@ impl Drivers {
         Ok(PreparedServer { cores, tools, target: vec![url], _server: Some(process) })
     }
 
-    /// Starts a driver with a verb and what belongs to it.
+    /// Starts a driver with a verb and its arguments.
     pub(crate) fn start(
         &self,
         driver: &str,
@@ -86,15 +86,15 @@ impl Drivers {
     }
 }
 
-/// A program that runs; it is killed when this is dropped.
+/// A running program; it is killed when this is dropped.
 pub(crate) struct Process {
     child: Child,
-    /// Its end tells the program to end.
+    /// Closing it tells the program to end.
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "a bench starts what it measures")]
+#[expect(clippy::disallowed_methods, reason = "a benchmark starts what it measures")]
 fn start(words: &[String], tools: usize) -> Result<Process, String> {
     let mut child = Command::new(&words[0])
         .args(&words[1..])
@@ -117,37 +117,37 @@ impl Process {
             let mut output = BufReader::new(output);
             let mut line = String::new();
             let read = output.read_line(&mut line);
-            // Nobody may be left to hear it.
+            // The receiver is gone after a timeout.
             sender.send(read.map(|_| line)).ok();
-            // The pipe stays open to the end, so that the program never fails to write.
+            // The pipe is read to its end, so that the program never fails to write.
             output.read_to_end(&mut Vec::new()).ok();
         });
         match receiver.recv_timeout(LIMIT) {
             Ok(Ok(line)) if !line.trim().is_empty() => Ok(line.trim().to_owned()),
-            Ok(_) => Err("the program ended without an answer".to_owned()),
-            Err(_) => Err(format!("no answer within {} s", LIMIT.as_secs())),
+            Ok(_) => Err("the program ended without output".to_owned()),
+            Err(_) => Err(format!("no output within {} s", LIMIT.as_secs())),
         }
     }
 
-    /// Waits for the answer and returns one number of it.
+    /// Waits for the output and returns one number of it.
     pub(crate) fn number(&mut self, field: &str) -> Result<f64, String> {
         let line = self.line()?;
         let answer: serde_json::Value =
-            serde_json::from_str(&line).map_err(|_| format!("the answer is no JSON: {line}"))?;
+            serde_json::from_str(&line).map_err(|_| format!("the output is not JSON: {line}"))?;
         answer[field].as_f64().ok_or_else(|| format!("there is no `{field}` in {line}"))
     }
 
-    /// Returns the memory it has now.
+    /// Returns the resident memory of the process.
     pub(crate) fn resident_kib(&self) -> Result<f64, String> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))
             .map_err(|error| format!("the memory cannot be read: {error}"))?;
         status
             .lines()
             .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
-            .ok_or_else(|| "the system does not tell the memory".to_owned())
+            .ok_or_else(|| "the system does not report the memory".to_owned())
     }
 
-    /// Tells it to end by the end of its input, and waits for that.
+    /// Closes the input and waits until the program ends.
     pub(crate) fn wait_for_end(&mut self) -> Result<(), String> {
         self.input = None;
         let until = Instant::now() + LIMIT;
@@ -165,7 +165,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both do nothing to a program that has ended.
+        // Both have no effect on a program that has ended.
         self.child.kill().ok();
         self.child.wait().ok();
     }

@@ -1,14 +1,15 @@
-//! Our client against a client written by hand, as ratios: `wharf-bench` and `wharf-bare` do the
-//! same work with the same server, in turns, so that a noisy machine slows both.
+//! Benchmark of the protocol client: `wharf-bench` (our client) against `wharf-bare` (a client
+//! written by hand). Both do the same work with the same server, alternately, so that a noisy
+//! machine slows both.
 //!
-//! `cases` holds the workloads and their bars, `driver` runs one driver, `measure` compares them.
-//! Words of the command line choose cases by name; `--ours=PATH` puts another driver in our place.
-//! Exits with 1 if a case is above its bar twice, or cannot be measured.
+//! `cases` holds the workloads and the bar of each, `driver` runs one driver, `measure` compares
+//! them. Arguments select cases by name; `--ours=PATH` measures another driver instead of
+//! `wharf-bench`. Exits with 1 if a case is above its bar twice or cannot be measured.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a bench prints its numbers, and why there are none"
+    reason = "a benchmark prints its numbers and errors"
 )]
 
 mod cases;
@@ -25,14 +26,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ours = arguments.iter().find_map(|argument| argument.strip_prefix("--ours="));
     let ours = ours.unwrap_or(env!("CARGO_BIN_EXE_wharf-bench"));
-    // `cargo bench` adds flags of its own, which mean nothing here.
+    // `cargo bench` adds flags such as `--bench`, which are ignored here.
     let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with("--")).collect();
     let chosen: Vec<&Case> = CASES
         .iter()
         .filter(|case| words.is_empty() || words.iter().any(|word| case.name.contains(*word)))
         .collect();
     if chosen.is_empty() {
-        eprintln!("error: no case has a name with {words:?}");
+        eprintln!("error: no case name contains any of {words:?}");
         return ExitCode::FAILURE;
     }
     let drivers = Drivers::new(ours);

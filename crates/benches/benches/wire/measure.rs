@@ -1,16 +1,16 @@
-//! Runs both drivers in turns and takes medians.
+//! Runs both drivers alternately and computes medians.
 //!
-//! The ratio is the median of the rounds' ratios: the two runs of a round are neighbours in time,
-//! so a machine that is slow for a while slows both. A case above its bar is measured once more,
-//! and all rounds count together.
+//! The ratio is the median of the ratios of all rounds: the two runs of a round follow each other
+//! directly, so a machine that is slow for a while slows both. A case above its bar is measured
+//! a second time, and all rounds count together.
 
 use crate::cases::{Case, Limit, Unit, Workload};
 use crate::driver::{Drivers, PreparedServer, Process};
 
-/// How a case went.
+/// The result of a case.
 pub(crate) enum CaseOutcome {
     Measured(Medians),
-    /// This system does not tell what the case needs to know.
+    /// This system does not report what the case measures.
     Skipped(&'static str),
     Failed(String),
 }
@@ -33,7 +33,7 @@ impl CaseOutcome {
     }
 }
 
-/// Measures a case, twice if it is above its bar.
+/// Measures a case, and a second time if it is above its bar.
 pub(crate) fn run(case: &Case, drivers: &Drivers) -> CaseOutcome {
     if case.unit == Unit::Kib && !cfg!(target_os = "linux") {
         return CaseOutcome::Skipped("memory is read from /proc");
@@ -51,12 +51,12 @@ pub(crate) fn run(case: &Case, drivers: &Drivers) -> CaseOutcome {
     CaseOutcome::Measured(summarize(case.limit, &rounds))
 }
 
-/// Adds the rounds of a case, each as what the bare client needed and what ours did.
+/// Adds the rounds of a case, each as the pair of the bare value and our value.
 fn measure(case: &Case, drivers: &Drivers, rounds: &mut Vec<(f64, f64)>) -> Result<(), String> {
     let prepared = drivers.prepare(case.transport, case.cores, case.tools)?;
     for round in 0..case.rounds {
         let one = |driver: &str| run_once(drivers, driver, case.work, &prepared);
-        // Who comes first may find the caches cold.
+        // The order alternates, because the first run of a round may find cold caches.
         if round % 2 == 0 {
             let bare = one(&drivers.bare)?;
             rounds.push((bare, one(&drivers.ours)?));
@@ -89,7 +89,7 @@ fn run_once(
             };
             let one = run(&["connect", "1"], &memory)?;
             let many = run(&["connect", &servers.to_string()], &memory)?;
-            #[expect(clippy::cast_precision_loss, reason = "there are a hundred servers")]
+            #[expect(clippy::cast_precision_loss, reason = "the number is small")]
             let more = (servers - 1) as f64;
             Ok((many - one) / more)
         }

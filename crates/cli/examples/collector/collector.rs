@@ -1,6 +1,7 @@
-//! A collector on the loopback: keeps what it is sent, and reads spans from it.
+//! An OTLP collector on the loopback interface: stores the requests it receives, and decodes their
+//! spans.
 //!
-//! It is the one of the tests, too, so it stops at once where something is not as it should be.
+//! The tests use it as well, so it panics on unexpected input.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,16 +12,16 @@ use std::thread;
 
 use crate::protobuf::{Message, hex};
 
-/// The collector; its threads end with the process.
+/// The collector. Its threads end with the process.
 pub(crate) struct Collector {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// One request.
+/// One received request.
 #[derive(Clone)]
 pub(crate) struct ReceivedRequest {
-    /// The first line and the headers, in small letters.
+    /// The request line and the headers, in lower case.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
@@ -29,12 +30,12 @@ pub(crate) struct ReceivedRequest {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CollectorBehavior {
     Answers,
-    /// Takes everything and never says a word.
+    /// Reads requests and never responds.
     Silent,
     Refuses,
 }
 
-/// One span as it arrived.
+/// One received span.
 pub(crate) struct Span {
     pub(crate) trace: String,
     pub(crate) id: String,
@@ -48,7 +49,7 @@ pub(crate) struct Span {
 }
 
 impl Collector {
-    /// Listens on a port of this machine; 0 is any that is free.
+    /// Listens on a local port; 0 chooses a free one.
     pub(crate) fn start(port: u16, behavior: CollectorBehavior) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -63,7 +64,7 @@ impl Collector {
         Self { address, requests }
     }
 
-    /// Returns what belongs into `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    /// Returns the value for `OTEL_EXPORTER_OTLP_ENDPOINT`.
     pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -72,7 +73,7 @@ impl Collector {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Returns all spans, each once it has ended.
+    /// Returns all spans that have ended.
     pub(crate) fn spans(&self) -> Vec<Span> {
         let requests = self.requests();
         let bodies = requests.iter().map(|request| Message::read(&request.body));
@@ -86,7 +87,7 @@ impl Collector {
         spans.collect()
     }
 
-    /// Returns what is said about who exports.
+    /// Returns the resource attributes of the exporter.
     pub(crate) fn resource(&self) -> BTreeMap<String, String> {
         let requests = self.requests();
         let body = Message::read(&requests.first().unwrap().body);
@@ -111,7 +112,7 @@ impl Span {
         }
     }
 
-    /// Shows everything but ids and times.
+    /// Formats the span without ids and times.
     pub(crate) fn render(&self) -> String {
         let kind = match self.kind {
             1 => "internal",
@@ -144,7 +145,7 @@ fn attributes(message: &Message<'_>, field: u64) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-/// Takes requests until the other side has no more.
+/// Reads requests until the client closes the connection.
 fn listen(stream: TcpStream, behavior: CollectorBehavior, kept: &Mutex<Vec<ReceivedRequest>>) {
     let mut answers = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);

@@ -1,4 +1,4 @@
-//! A collector for a look at what `wharf` exports: prints the spans that arrive at port 4318.
+//! An OTLP collector that prints the spans that `wharf` exports to port 4318.
 //!
 //! ```text
 //! cargo run -p wharf-cli --example collector
@@ -10,7 +10,7 @@
 //! OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 wharf tools
 //! ```
 
-#![expect(clippy::unwrap_used, reason = "it stops at once where it cannot go on")]
+#![expect(clippy::unwrap_used, reason = "an example may stop at the first error")]
 #![expect(clippy::print_stdout, reason = "printing is all that it does")]
 #![expect(dead_code, reason = "the tests use more of the collector")]
 

@@ -1,6 +1,6 @@
-//! Just enough of protobuf to read what was exported, without the code that wrote it.
+//! A minimal protobuf reader, independent of the code that writes the messages.
 
-/// A message as its fields, in the order of the wire.
+/// A message as its fields, in wire order.
 pub(crate) struct Message<'a>(Vec<(u64, Value<'a>)>);
 
 enum Value<'a> {
@@ -64,7 +64,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Writes an id as people do.
+/// Formats an id in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -1,4 +1,5 @@
-//! `wharf add`: adds a server from the words of a command line, or gives one another token.
+//! `wharf add`: adds a server that is described by flags or a command line, or replaces the token
+//! of an existing server.
 
 use clap::Args;
 use wharf_config::manage::{self, AddRequest, ManageError};
@@ -10,14 +11,14 @@ use super::{Exit, Failure, Invocation};
 
 /// Add a server to one of Wharf's own files
 ///
-/// A local server is given as a command after `--`, a remote one with --url. Without --scope it
-/// goes into the project's file, or into yours in the home folder. A token is kept in the
-/// credential store, never in the file; with `--token -` it is asked for, or read from the
-/// standard input where that is not a terminal. With --token alone, the token of a server that is
-/// there already is stored or replaced.
+/// A local server is given as a command after `--`, a remote one with --url. Without --scope the
+/// entry is written to the project's file, or to your own file in the home folder. A token is
+/// stored in the credential store, never in the file. `--token -` asks for the token, or reads it
+/// from the standard input if that is not a terminal. --token alone stores or replaces the token of
+/// an existing server.
 ///
-/// The new server is connected to for a moment, to say what it has; if that fails it stays in the
-/// file, with a warning that says why.
+/// Wharf connects to the new server once and prints what it offers. If that fails, a warning says
+/// why, and the entry stays in the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +30,10 @@ Examples:
 pub(crate) struct AddArgs {
     /// The server's name: letters, numbers, dash, underscore and dot
     name: String,
-    /// Whose file it goes into [default: project, or user outside of one]
+    /// Which file to write [default: project, or user outside of a project]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
-    /// Replace an entry of this name
+    /// Replace an existing entry
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
     }
     let Some(ParsedServer { entry, token }) = args.server.read(&args.name, invocation)? else {
         return Err(Failure::Usage {
-            message: "what to add is missing",
+            message: "no server was given",
             hint: "give --url URL for a remote server, or -- COMMAND… for a local one",
         });
     };
@@ -62,11 +63,11 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
     server_change::add(request, args.probe, invocation)
 }
 
-/// Stores the token of a server that is there already, and changes nothing else.
+/// Stores the token of an existing server, and changes nothing else.
 fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let scope = args.scope.map(ScopeArg::scope);
     let missing = || ManageError::NotFound { name: args.name.clone(), nearest: None };
-    // Nobody is asked for a token that cannot be stored.
+    // Do not ask for a token that cannot be stored.
     let token = if manage::has_entry(&invocation.env, &args.name)? {
         args.server.token(&args.name, invocation)?
     } else {
@@ -75,7 +76,7 @@ fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failur
     let Some(token) = token else {
         return Err(Failure::Usage {
             message: "--token requires --url (HTTP/SSE transport).",
-            hint: "no server has this name yet, so say where it is",
+            hint: "there is no server of this name yet, so give its address",
         });
     };
     let result = manage::set_token(&invocation.env, &args.name, scope, &token);

@@ -9,14 +9,14 @@ use super::probe::ProbeArgs;
 use super::server_change::{self, ScopeArg, report_change, scope_or_default};
 use super::{Exit, Failure, Invocation};
 
-/// How much is read; no entry is longer.
+/// The longest entry that is read from stdin, in bytes.
 const LONGEST_ENTRY: u64 = 1024 * 1024;
 
 /// Add a server whose entry is given as JSON
 ///
 /// The JSON is one entry with the fields of Wharf's own files; comments and trailing commas are
-/// fine. With `-` it is read from the standard input. The new server is then connected to for a
-/// moment, to say what it has; if that fails it stays in the file.
+/// allowed. With `-` it is read from the standard input. Wharf then connects to the new server once
+/// and prints what it offers. If that fails, the entry stays in the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,10 +28,10 @@ pub(crate) struct AddJsonArgs {
     /// The entry, or `-` to read it from the standard input
     #[arg(value_name = "JSON")]
     entry: String,
-    /// Whose file it goes into [default: project, or user outside of one]
+    /// Which file to write [default: project, or user outside of a project]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
-    /// Replace an entry of this name
+    /// Replace an existing entry
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wharf cache`: shows or removes what is kept about servers from earlier runs.
+//! `wharf cache`: shows or removes the records that earlier runs have stored about servers.
 
 use std::time::SystemTime;
 
@@ -12,11 +12,11 @@ use wharf_config::time::rfc3339;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 
-/// Show or remove what is kept about servers
+/// Show or remove the records that are stored about servers
 ///
-/// The tools of each server are kept so that a slow server delays nobody. How the last attempt to
-/// connect to each ended is kept for `wharf status`. The files are JSON, one record per line, in
-/// the folders `cache` and `pins` of Wharf's home; `show` names them.
+/// Wharf stores the tools of each server, so that a slow server does not delay a listing, and the
+/// result of the last attempt to connect, for `wharf status`. The files are JSON, one record per
+/// line, in the folders `cache` and `pins` of Wharf's home; `show` prints their paths.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,15 +31,14 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum CacheAction {
-    /// Show what is kept: tools, last attempts to connect, names of tools, pinned tools
+    /// Show the records: tools, last attempts to connect, tool names, pinned tools
     Show {
         /// Show only the records of this server
         server: Option<String>,
     },
-    /// Remove the tools of all servers, and how they were last connected to
+    /// Remove the cached tools of all servers, and the results of the last attempts
     ///
-    /// The names that were given to tools stay, so that no name changes hands, and so do pinned
-    /// tools.
+    /// Assigned tool names stay, so that no name moves to another tool. Pinned tools stay as well.
     Clear,
 }
 
@@ -61,7 +60,7 @@ struct RecordJson<'a> {
     kind: &'static str,
     server: &'a str,
     key: &'a str,
-    /// In UTC, by RFC 3339.
+    /// In UTC, in the format of RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +102,7 @@ fn show(server: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> 
         ui.notice(&format!("{} cannot be read: {error}", phrase::path(path, env)));
     }
     ui.notice(&match stored.records.len() {
-        0 => "Nothing is kept.".to_owned(),
+        0 => "There are no records.".to_owned(),
         number => format!("{}.", phrase::count(number, "record")),
     });
     Ok(Exit::Success)
@@ -165,8 +164,8 @@ fn clear(invocation: &Invocation) -> Result<Exit, Failure> {
         source,
     })?;
     let message = match removed {
-        0 => "Nothing was kept.".to_owned(),
-        _ => format!("Forgot what was known of {}.", phrase::count(removed, "server")),
+        0 => "There were no records.".to_owned(),
+        _ => format!("Removed the records of {}.", phrase::count(removed, "server")),
     };
     if invocation.ui.json {
         print_json(&CacheClearJson { ok: true, removed, message })?;

@@ -1,5 +1,5 @@
-//! `wharf completions SHELL`: a script that completes verbs, flags, servers, tools and their
-//! arguments.
+//! `wharf completions SHELL`: prints the shell script that completes verbs, flags, servers, tools
+//! and their arguments.
 
 use clap::Args;
 
@@ -9,9 +9,9 @@ use crate::ui::print_bytes;
 
 /// Print a completion script for your shell
 ///
-/// Put the output where your shell looks for completions, or load it when the shell starts. Verbs,
-/// flags, servers, tools and the names of their arguments are completed. Tools are those of earlier
-/// runs: nothing is connected, and no server is started, by pressing Tab.
+/// Put the output where your shell looks for completions, or load it when the shell starts. It
+/// completes verbs, flags, servers, tools and the names of their arguments. Tools come from the
+/// cache: pressing Tab does not connect to a server and does not start one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

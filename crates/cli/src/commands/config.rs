@@ -11,7 +11,8 @@ use crate::ui::{phrase, print_json, style};
 /// Show or change a setting of Wharf itself
 ///
 /// Settings are kept in config.toml in Wharf's home (~/.wharf, or `WHARF_HOME`). A project's
-/// .wharf/config.toml may only make some of them stricter; what is shown is what counts here.
+/// .wharf/config.toml can only make some of them stricter. `get` shows the values that apply in
+/// this folder.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +36,7 @@ enum ConfigAction {
     Set {
         /// The setting, such as discovery.project
         key: String,
-        /// The new value; several words are separated by commas
+        /// The new value; separate the items of a list by commas
         value: String,
     },
 }
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &ConfigArgs, invocation: &Invocation) -> Result<Exit, Fa
 }
 
 fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
-    // An unknown key is found out before anything is read.
+    // Report an unknown key before any file is read.
     let wanted = key.map(settings::find).transpose()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
     let (settings, problems) = Settings::load_from(env, invocation.settings_files());

@@ -1,12 +1,12 @@
-//! Says that there are only Wharf's own defaults, which of them download a package when they start,
-//! and how they are turned off.
+//! Notices that only Wharf's default servers exist, which of them download a package when they
+//! start, and how to turn them off.
 
 use wharf_config::{Catalog, DefinitionState, Env, Level, Server};
 
 use super::invocation::{DefaultsReason, defaults_reason};
 use crate::ui::{Ui, phrase};
 
-/// Says so to somebody who only looks.
+/// Prints that only the defaults exist, for a verb that does not connect.
 pub(super) fn print_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
     match defaults_reason(catalog, env) {
         Some(DefaultsReason::NothingConfigured) => ui.notice(
@@ -21,7 +21,7 @@ pub(super) fn print_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
     }
 }
 
-/// Says so to somebody who starts them, with what that downloads.
+/// Prints the same for a verb that starts them, with the packages that this downloads.
 pub(super) fn print_download_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
     if defaults_reason(catalog, env).is_none() {
         return;

@@ -8,8 +8,8 @@ use super::{Exit, Failure, Invocation};
 
 /// Switch a server off
 ///
-/// It is never connected then, but keeps its name. A server of another program's file is
-/// switched off by a list in your own file; that file is not touched.
+/// Wharf then never connects to it, but its name stays taken. A server in another program's file is
+/// switched off by a list in your own file; the other program's file is not changed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

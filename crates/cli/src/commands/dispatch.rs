@@ -1,4 +1,4 @@
-//! Brings a command line to its verb, and a failure to the screen.
+//! Runs the verb of a command line, and prints its failure.
 
 use super::report::FailureDocument;
 use super::{Exit, Failure, Invocation};
@@ -6,15 +6,15 @@ use crate::args::Cli;
 use crate::host::Host;
 use crate::ui::{has_printed_document, print_json};
 
-/// Writes a failure as a document, unless the verb has put it into its own.
+/// Prints a failure as a JSON document, unless the verb has printed its document.
 fn print_failure_document(failure: &Failure, invocation: &Invocation) {
     if invocation.ui.json && !has_printed_document() {
-        // What cannot be written is said on stderr all the same.
+        // The failure is also printed to stderr, so an error of writing is ignored.
         drop(print_json(&FailureDocument::of(failure)));
     }
 }
 
-/// Runs one command line to its end.
+/// Runs a command line and returns its exit code.
 pub(crate) fn run(cli: &Cli, host: Host) -> Exit {
     let invocation = Invocation::new(&cli.flags, host);
     if cli.verb.changes_definitions() {

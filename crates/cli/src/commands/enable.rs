@@ -8,8 +8,8 @@ use super::{Exit, Failure, Invocation};
 
 /// Switch a server on
 ///
-/// A server of another program's file is switched on by a list in your own file; that file is
-/// not touched. A server that came with a project still needs your agreement.
+/// A server in another program's file is switched on by a list in your own file; the other
+/// program's file is not changed. A server that came with a project must still be trusted.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -7,12 +7,13 @@ use wharf_config::manage;
 use super::transfer::{self, TokenHandling, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
-/// Copy the servers that Wharf would connect into another program's file
+/// Copy servers into another program's file
 ///
-/// Shows the difference first, with secrets hidden, and asks on a terminal; the file as it was is
-/// kept beside it, and its comments and order stay. Placeholders are translated; a server that
-/// the other program could not use as written is skipped with the reason. A secret that would be
-/// written literally into a file of the project is pointed out.
+/// Copies the servers that Wharf would connect to. Shows the difference first, with secrets
+/// redacted, and asks on a terminal. A backup is written beside the file, and comments and order
+/// are kept. Placeholders are translated. A server that the other program could not use as written
+/// is skipped with the reason. A literal secret that would be written into a project file is
+/// reported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +28,7 @@ pub(crate) struct ExportArgs {
     transfer: TransferArgs,
 }
 
-/// Copies servers out.
+/// Exports servers.
 pub(crate) fn run(args: &ExportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::export(&invocation.env, request);
     transfer::run((&args.to, TokenHandling::Keep), &args.transfer, invocation, copy)

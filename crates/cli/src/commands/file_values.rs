@@ -1,7 +1,7 @@
 //! Arguments whose value is in a file: `key=@path` and `key:=@path`.
 //!
-//! `key=@@text` is the text `@text`, and `key=@-` reads the standard input. What was read is never
-//! repeated in a message; the file is named.
+//! `key=@@text` is the literal text `@text`, and `key=@-` reads the standard input. Error messages
+//! name the file and never quote its contents.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,10 +13,10 @@ use wharf_config::text::clip;
 use super::Failure;
 use crate::ui::phrase;
 
-/// How many bytes a file may have; arguments are sent as one message.
+/// The largest file in bytes; arguments are sent as one message.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Puts the contents of files in the place of their names.
+/// Replaces `@file` values by the contents of the files.
 pub(crate) fn read_into(words: &[String], env: &Env) -> Result<Vec<String>, Failure> {
     let mut is_stdin_read = false;
     let read = |word: &String| {
@@ -42,13 +42,13 @@ pub(crate) fn read_into(words: &[String], env: &Env) -> Result<Vec<String>, Fail
     words.iter().map(read).collect()
 }
 
-/// Reads a file that was named on the command line, `-` being the standard input.
+/// Reads a file that is named on the command line; `-` is the standard input.
 pub(crate) fn read_text(name: &str, env: &Env) -> Result<String, String> {
     if name.is_empty() {
         return Err("no file is named".to_owned());
     }
     let mut bytes = Vec::new();
-    // One more than allowed tells a file that is too long from one that just fits.
+    // One byte more than allowed distinguishes a file that is too long from one that just fits.
     let result = if name == "-" {
         io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
     } else {
@@ -68,8 +68,8 @@ pub(crate) fn read_text(name: &str, env: &Env) -> Result<String, String> {
     }
 }
 
-/// A relative path counts from where the command was typed, as it does for every other command. The
-/// shell does not expand a `~` behind an equals sign.
+/// Resolves a path relative to the process's working folder, as every command does, even with
+/// `--project`. The shell does not expand a `~` after an equals sign.
 fn path(name: &str, env: &Env) -> PathBuf {
     match (name.strip_prefix("~/"), &env.home) {
         (Some(below), Some(home)) => home.join(below),

@@ -1,4 +1,4 @@
-//! `wharf get NAME`: one entry as it is written, or with its values.
+//! `wharf get NAME`: shows one entry as written, or with its expanded values.
 
 use clap::Args;
 use serde::Serialize;
@@ -14,10 +14,10 @@ use crate::ui::{Lines, phrase, print_json, style};
 
 /// Show one server's entry
 ///
-/// Shows the entry that counts for a name as it is written in its file, with secrets hidden:
-/// values of variables and headers, the query of an address, what follows a flag such as --token.
-/// With --reveal the values are expanded and shown; the output of `!command` values never is.
-/// Nothing is connected: "tools known" is how many it had when it was last connected to.
+/// Shows the winning entry of a name as written in its file, with secrets redacted: values of
+/// variables and headers, the query of a URL, and the value of a flag such as --token. With
+/// --reveal the values are expanded and shown, except for the output of `!command` values. Wharf
+/// does not connect: "tools known" is the number of tools at the last connection.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
     let catalog = invocation.load()?;
     let server = find_server(&catalog, &args.name)?;
     if args.reveal && !server.trust.allows_use() {
-        // What is not trusted is not expanded, not even to be looked at.
+        // An untrusted definition is never expanded, not even to be shown.
         return Err(Failure::untrusted(server));
     }
     let mut view = if args.reveal {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &GetArgs, invocation: &Invocation) -> Result<Exit, Failu
     ui.sentences(&describe(server, &view, &invocation.env))?;
     if args.reveal && server.spec.is_none() {
         ui.notice(&format!(
-            "note: this one is {}, so its values are not expanded",
+            "note: the server is {}, so its values are not expanded",
             server.state.word()
         ));
     }
@@ -104,20 +104,20 @@ fn describe(server: &Server, view: &CatalogServerView<'_>, env: &Env) -> String 
     add_list(&mut lines, "passes on", view.pass_env);
     let pinned = view.protocol_version.map(|version| format!("{version} (pinned)"));
     add_optional(&mut lines, "protocol", pinned.as_deref());
-    let known = view.tools_known.map(|number| format!("{number}, when it was last connected to"));
+    let known = view.tools_known.map(|number| format!("{number}, at the last connection"));
     add_optional(&mut lines, "tools known", known.as_deref());
-    add_list(&mut lines, "not taken over", view.hints);
+    add_list(&mut lines, "ignored", view.hints);
     lines.into_text()
 }
 
-/// Says why a server is in its state, where the state alone does not.
+/// Returns why a server is in its state, if the state alone does not say it.
 fn reason(server: &Server, env: &Env) -> Option<String> {
     match server.state {
         DefinitionState::Disabled => server.reason.as_deref().map(clean),
         DefinitionState::Untrusted => Some(match server.trust {
-            Trust::Changed(_) => "it has changed since you agreed to it".to_owned(),
-            Trust::Refused => "you said no to it".to_owned(),
-            _ => "it came with this project, and you have not agreed to it yet".to_owned(),
+            Trust::Changed(_) => "it has changed since you trusted it".to_owned(),
+            Trust::Refused => "you refused it".to_owned(),
+            _ => "it came with this project, and you have not trusted it yet".to_owned(),
         }),
         DefinitionState::Shadowed => {
             let by = server.shadowed_by.as_deref()?;
@@ -134,7 +134,7 @@ fn reason(server: &Server, env: &Env) -> Option<String> {
 fn approval(approval: Approval) -> &'static str {
     match approval {
         Approval::Ask => "ask (every call)",
-        Approval::Writes => "writes (ask unless the tool only reads)",
+        Approval::Writes => "writes (ask unless the tool is read-only)",
         Approval::Never => "never (calls run without asking)",
         Approval::Deny => "deny (its tools are hidden)",
     }

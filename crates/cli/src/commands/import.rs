@@ -6,11 +6,11 @@ use wharf_config::manage;
 use super::transfer::{self, TokenHandling, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
-/// Copy servers from another program, or from a file, into Wharf's own
+/// Copy servers from another program, or from a file, into Wharf's file
 ///
-/// Shows the difference first, with secrets hidden, and asks on a terminal; the file as it was is
-/// kept beside it. Placeholders are translated. What is not trusted, or would mean something
-/// else in Wharf's file, is skipped with the reason.
+/// Shows the difference first, with secrets redacted, and asks on a terminal. A backup is written
+/// beside the file. Placeholders are translated. A server that is not trusted, or that would mean
+/// something else in Wharf's file, is skipped with the reason.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -21,14 +21,14 @@ Examples:
 pub(crate) struct ImportArgs {
     /// The program's short name (see `wharf list --json`), or a file
     from: String,
-    /// Keep literal tokens in Wharf's credential store instead of the file
+    /// Store literal tokens in Wharf's credential store instead of the file
     #[arg(long)]
     store_tokens: bool,
     #[command(flatten)]
     transfer: TransferArgs,
 }
 
-/// Copies servers in.
+/// Imports servers.
 pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
     let tokens = if args.store_tokens { TokenHandling::Store } else { TokenHandling::Offer };

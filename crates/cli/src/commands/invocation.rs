@@ -1,4 +1,4 @@
-//! What every verb needs: the surroundings, the common flags, the screen, and a way to look.
+//! The context of every verb: environment, flags, output, and functions to load the catalog.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,18 @@ use crate::ui::{Ui, Verbosity, phrase, style};
 /// One run of one verb.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    /// The person's surroundings.
+    /// Environment variables, working folder and home folder.
     pub(crate) env: Env,
-    /// The screen.
+    /// The output.
     pub(crate) ui: Ui,
-    /// How to look.
+    /// How the catalog is loaded.
     pub(crate) options: LoadOptions,
-    /// Who sees the exchange with servers, if somebody wants to.
+    /// Collects the messages exchanged with servers, if `--trace` is given.
     pub(crate) trace: OnceCell<Trace>,
 }
 
 impl Invocation {
-    /// Puts together what the flags and the machine say.
+    /// Combines the flags and the environment.
     pub(crate) fn new(flags: &Flags, host: Host) -> Self {
         let Host { env, terminal } = host;
         let said = env.nonempty_variable("WHARF_TRUST_PROJECT");
@@ -41,7 +41,7 @@ impl Invocation {
         Self { env, ui, options, trace: OnceCell::new() }
     }
 
-    /// Finds every server.
+    /// Loads the catalog, and prints the problems that concern every verb.
     pub(crate) fn load(&self) -> Result<Catalog, DiscoveryError> {
         let catalog = self.load_quietly()?;
         self.print_general_problems(&catalog);
@@ -55,27 +55,27 @@ impl Invocation {
         Ok(catalog)
     }
 
-    /// Finds every server without a word: neither which files were read nor what every verb warns
-    /// of.
+    /// Loads the catalog and prints nothing.
     pub(crate) fn load_quietly(&self) -> Result<Catalog, DiscoveryError> {
         load(&self.env, self.options)
     }
 
-    /// Finds every server, with trust as it is on record: for the verbs that change it.
+    /// Loads the catalog with the recorded trust, for the verbs that change it: `--trust-project`
+    /// is ignored.
     pub(crate) fn load_with_recorded_trust(&self) -> Result<Catalog, DiscoveryError> {
         let catalog = load(&self.env, LoadOptions { trust_project: false, ..self.options })?;
         self.print_general_problems(&catalog);
         Ok(catalog)
     }
 
-    /// Says what the settings of a project do, for a verb that does not look at all servers.
+    /// Prints what a project's settings change, for a verb that does not load the catalog.
     pub(crate) fn print_settings_problems(&self) {
         let (_, problems) = Settings::load_from(&self.env, self.settings_files());
         let problems = problems.iter().filter(|problem| problem.concerns_every_verb());
         self.ui.problems(problems, &self.env);
     }
 
-    /// Returns whose settings count.
+    /// Returns which settings files apply.
     pub(crate) fn settings_files(&self) -> SettingsFiles {
         if self.options.without_project {
             SettingsFiles::UserOnly
@@ -84,29 +84,29 @@ impl Invocation {
         }
     }
 
-    /// Says what a project's settings did, and which variables do not count.
+    /// Prints what a project's settings change, and which variables are ignored.
     fn print_general_problems(&self, catalog: &Catalog) {
         let problems = catalog.problems.iter().filter(|problem| problem.concerns_every_verb());
         self.ui.problems(problems, &self.env);
     }
 }
 
-/// Returns the definition that has a name, or the best one where every one is hidden.
+/// Returns the winner of a name, or the first candidate if all definitions are hidden.
 pub(crate) fn find_server<'a>(catalog: &'a Catalog, name: &'a str) -> Result<&'a Server, Failure> {
     let found = catalog.winner(name).or_else(|| catalog.candidates(name).next());
     found.ok_or_else(|| Failure::not_found(name, catalog))
 }
 
-/// Why there is nothing but the defaults.
+/// Why only the default servers exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DefaultsReason {
-    /// Nobody has configured anything.
+    /// No file defines a server.
     NothingConfigured,
-    /// What is configured may be in a file that could not be read.
+    /// A file that could not be read may define servers.
     Unreadable,
 }
 
-/// Returns why there are only the defaults, if that is so.
+/// Returns why only the default servers exist, if that is so.
 pub(crate) fn defaults_reason(catalog: &Catalog, env: &Env) -> Option<DefaultsReason> {
     let mut providers = catalog.servers.iter().map(|server| server.definition.source.provider);
     if catalog.servers.is_empty() || !providers.all(|provider| provider == "defaults") {
@@ -123,20 +123,20 @@ pub(crate) fn defaults_reason(catalog: &Catalog, env: &Env) -> Option<DefaultsRe
     })
 }
 
-/// Tells whether a file has Wharf's settings, the person's or the project's.
+/// Tells whether a file is the user's or the project's `config.toml`.
 pub(crate) fn is_settings(path: &Path, catalog: &Catalog, env: &Env) -> bool {
     let of_project = |folder: &PathBuf| path == folder.join(".wharf/config.toml");
     Settings::path(env).is_some_and(|own| path == own)
         || catalog.project_folders.iter().any(of_project)
 }
 
-/// Tells whether a file is one of Wharf's own that has no servers.
+/// Tells whether a file is one of Wharf's own that defines no servers.
 pub(crate) fn is_settings_or_trust(path: &Path, catalog: &Catalog, env: &Env) -> bool {
     let is_trust = || env.wharf_home().is_some_and(|home| path == home.join("trust.json"));
     is_settings(path, catalog, env) || is_trust()
 }
 
-/// Puts numbers and their words together, without those that are zero: `2 enabled`.
+/// Formats the counts that are not zero, such as `2 enabled`.
 pub(crate) fn format_counts<'a>(counts: impl IntoIterator<Item = (usize, &'a str)>) -> Vec<String> {
     let counts = counts.into_iter().filter(|(number, _)| *number > 0);
     counts.map(|(number, word)| format!("{number} {word}")).collect()

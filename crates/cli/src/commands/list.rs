@@ -1,4 +1,4 @@
-//! `wharf list`: every server, what became of it, and what is wrong. Never connects.
+//! `wharf list`: every server with its state, its source and its problems. Never connects.
 
 use std::borrow::Cow;
 use std::mem::ManuallyDrop;
@@ -16,31 +16,32 @@ use super::invocation::{count_state, count_states, format_counts};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style, time_ago};
 
-/// List every server, whichever program's file it is in
+/// List the servers of all programs
 ///
-/// Shows for each name the definition that counts, its state, and the file it comes from, as far as
-/// the terminal has room. Nothing is connected or started: TOOLS is how many a server had when it
-/// was last connected to, if that is known. States: enabled, failed (enabled, but it could not be
-/// connected to the last time), disabled (somebody switched it off), untrusted (it came with this
-/// project; see `wharf trust`), invalid (its entry does not say enough), and with --all also
-/// "shadowed by" (whose definition has its name) and "duplicate of" (the name under which the same
-/// server is used).
+/// Shows the winning definition of each name, its state, and the file it comes from, as far as the
+/// terminal is wide enough. Nothing is started or contacted: TOOLS is the number of tools at the
+/// last connection, if it is known.
+///
+/// States: enabled, failed (enabled, but the last attempt to connect failed), disabled (switched
+/// off), untrusted (it came with this project, see `wharf trust`), invalid (its entry is incomplete
+/// or wrong), and with --all also "shadowed by" (another definition has the name) and "duplicate
+/// of" (the same server is used under that name).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf list
-  wharf list --all               also what is shadowed, and by whom
+  wharf list --all               also the shadowed definitions and duplicates
   wharf list --project ~/app
   wharf list --json | jq -r '.servers[].name'")]
 pub(crate) struct ListArgs {
-    /// Also show what is shadowed and by whom, and duplicates
+    /// Also show shadowed definitions and duplicates
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 /// Lists the servers.
 pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Failure> {
-    // The process ends when the list is written; giving all that memory back first takes time.
+    // The process ends after the listing, so freeing the catalog would only take time.
     let catalog = ManuallyDrop::new(invocation.load()?);
     let (ui, env) = (&invocation.ui, &invocation.env);
     let history = CatalogHistory::load(&catalog, invocation);
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     ui.table(table(&shown, &history, env))?;
     ui.blank_line();
     let own = shown.iter().flat_map(|server| &server.problems);
-    // What concerns every verb has been said.
+    // `load` has printed the problems that concern every verb.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
     let tried =
@@ -115,7 +116,7 @@ fn table(servers: &[&Server], history: &CatalogHistory, env: &Env) -> Table {
     table
 }
 
-/// Shows the state, and where another definition is used instead, whose.
+/// Formats the state, with the definition that is used instead.
 fn state(server: &Server) -> Cow<'static, str> {
     let word = server.state.word();
     let instead = match (&server.shadowed_by, &server.duplicate_of) {
@@ -126,7 +127,7 @@ fn state(server: &Server) -> Cow<'static, str> {
     format!("{word} {instead}").into()
 }
 
-/// Names whose file it is, in contrast to another one.
+/// Names the program of a source, with its level if both sources belong to one program.
 fn owner(source: &Source, other: &Source) -> String {
     match source.level {
         Level::Env => clean(&source.path.to_string_lossy()),
@@ -137,7 +138,7 @@ fn owner(source: &Source, other: &Source) -> String {
     }
 }
 
-/// Shows a file; one of the working folder without that folder.
+/// Formats a path, relative to the working folder for a project file.
 fn file(source: &Source, env: &Env) -> String {
     match (source.level, source.path.strip_prefix(&env.cwd)) {
         (Level::Builtin, _) => String::new(),
@@ -146,7 +147,7 @@ fn file(source: &Source, env: &Env) -> String {
     }
 }
 
-/// Says why a server could not be connected the last time.
+/// Formats the warning about a failed last attempt.
 fn failed(server: &Server, last: &LastAttempt) -> String {
     let name = server.definition.name.as_str();
     let ago = time_ago::time_ago(last.at, SystemTime::now());
@@ -158,8 +159,8 @@ fn failed(server: &Server, last: &LastAttempt) -> String {
     )
 }
 
-/// Counts the servers by state, on one line. Those that failed the last time are enabled, too, but
-/// are counted as the table shows them.
+/// Counts the servers by state, on one line. A server whose last attempt failed counts as `failed`,
+/// as in the table.
 fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
     let states = [
         DefinitionState::Untrusted,
@@ -194,7 +195,7 @@ fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
     if all { format!("{first} {hidden}.") } else { format!("{first} {hidden} (wharf list --all).") }
 }
 
-/// Says how to use what came with the project.
+/// Suggests `wharf trust` if there are untrusted servers.
 fn trust_hint(catalog: &Catalog) -> Option<String> {
     let untrusted: Vec<&Server> = catalog
         .servers
@@ -205,9 +206,9 @@ fn trust_hint(catalog: &Catalog) -> Option<String> {
     match untrusted.len() {
         0 => None,
         1..=3 => Some(format!(
-            "to use what came with this project: wharf trust {}",
+            "to use the servers of this project: wharf trust {}",
             names.map(|name| clip(&name, 100)).collect::<Vec<_>>().join(" ")
         )),
-        _ => Some("to use what came with this project: wharf trust NAME… (or --all)".to_owned()),
+        _ => Some("to use the servers of this project: wharf trust NAME… (or --all)".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! `wharf logs NAME`: what a server wrote to its error output. Connects to nothing.
+//! `wharf logs NAME`: prints what a server wrote to stderr. Never connects.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,27 +15,26 @@ use wharf_config::text::clean;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, print_json, style};
 
-/// How often a log that is followed is looked at.
+/// How often `--follow` polls the log file.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How much is read of it at once.
+/// The most bytes that are read at once.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// Show what a server wrote to its error output
 ///
-/// Servers that run on this machine write there what they are doing and what goes wrong. The last
-/// megabyte or two of each server is kept, readable by you alone. Each start is marked, and times
-/// are in UTC.
+/// Local servers write messages and errors there. Wharf keeps the last one or two megabytes of each
+/// server, readable only by you. Each start is marked, and times are in UTC.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf logs github
   wharf logs github --lines 20
-  wharf logs github -f               go on until Ctrl-C")]
+  wharf logs github -f               follow until Ctrl-C")]
 pub(crate) struct LogsArgs {
     /// The server's name
     name: String,
-    /// Go on as the server writes more
+    /// Keep printing as the server writes more
     #[arg(short, long)]
     follow: bool,
     /// How many of the last lines to show
@@ -57,7 +56,7 @@ struct LogEntryJson<'a> {
     at: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<&'a str>,
-    /// Whether the server was started here.
+    /// Whether this entry marks a start of the server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     started: bool,
 }
@@ -74,14 +73,14 @@ pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Fail
     let ui = &invocation.ui;
     if args.follow && ui.json {
         return Err(Failure::Usage {
-            message: "a log that is followed is no single document",
+            message: "-f cannot be combined with --json",
             hint: "leave out -f or --json",
         });
     }
     let folder = invocation.env.wharf_home().ok_or(Failure::NoHome)?.join("logs");
     let path = log_path(&folder, &args.name);
     if !path.exists() {
-        // The log of a server that is gone can still be read.
+        // The log of a removed server can still be read.
         let catalog = invocation.load()?;
         if catalog.candidates(&args.name).next().is_none() {
             return Err(Failure::not_found(&args.name, &catalog));
@@ -92,7 +91,7 @@ pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Fail
         path: phrase::path(&path, &invocation.env),
         source,
     };
-    // What comes while the last lines are read is shown by following.
+    // Following starts here, so that lines written meanwhile are not lost.
     let read_so_far = path.metadata().map_or(0, |about| about.len());
     let entries = log_entries(&folder, &args.name, args.lines).map_err(unreadable)?;
     if ui.json {
@@ -109,7 +108,7 @@ pub(crate) fn run(args: &LogsArgs, invocation: &Invocation) -> Result<Exit, Fail
     if args.follow { follow(&path, read_so_far, invocation) } else { Ok(Exit::Success) }
 }
 
-/// Shows the starts with their day, and lines with the time of the day.
+/// Formats starts with their date, and lines with their time of day.
 fn to_text(entries: &[LogEntry]) -> String {
     let mut lines = Lines::default();
     for entry in entries {
@@ -122,21 +121,21 @@ fn to_text(entries: &[LogEntry]) -> String {
             (Some(text), Some(time)) => {
                 lines.add(format!("{} {}", style::faint(time), clean(text)).trim_end());
             }
-            // Earlier versions kept no times.
+            // Earlier versions stored no times.
             (Some(text), None) => lines.add(clean(text)),
         }
     }
     lines.into_text()
 }
 
-/// Shows what is added to a file, until somebody ends the run or stops reading.
+/// Prints what is appended to a file, until the run is interrupted or stdout is closed.
 fn follow(path: &Path, mut at: u64, invocation: &Invocation) -> Result<Exit, Failure> {
     let mut begun = String::new();
     loop {
         sleep(POLL_INTERVAL);
         let length = path.metadata().map_or(0, |about| about.len());
         if length < at {
-            // It was put aside, and a new one has begun.
+            // The log was rotated.
             at = 0;
         }
         if length == at {

@@ -9,7 +9,7 @@ use crate::ui::print_bytes;
 
 /// Print the manual page
 ///
-/// The page is in the format of man(1). `wharf help VERB` has the details of a verb.
+/// The page is in the format of man(1). `wharf help VERB` describes a verb in detail.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

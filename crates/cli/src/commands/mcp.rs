@@ -1,7 +1,6 @@
-//! `wharf mcp SERVER`: one of the built-in servers, on this process's own streams.
+//! `wharf mcp SERVER`: runs a built-in MCP server on stdin and stdout.
 //!
-//! It waits for a client on its own streams, so it makes its own runtime for that; the verbs that
-//! connect to servers share the one in `connect`.
+//! It creates its own Tokio runtime; the verbs that connect to servers share the one in `connect`.
 
 use clap::{Args, Subcommand};
 use tokio::runtime::Builder;
@@ -12,7 +11,7 @@ use crate::host;
 /// Run one of the MCP servers that are built into Wharf
 ///
 /// The server speaks MCP on its standard input and output, one message per line, until the input
-/// ends. It is meant to be started by a program; a definition has `wharf` as its command.
+/// ends. It is meant to be started by an MCP client, from an entry whose command is `wharf`.
 #[derive(Debug, Args)]
 #[command(
     subcommand_value_name = "SERVER",
@@ -46,7 +45,7 @@ pub(crate) fn run(args: &McpArgs, invocation: &Invocation) -> Result<Exit, Failu
             BuiltIn::Thinking => wharf::thinking::serve(input, output).await,
         }
     });
-    // If the client has stopped listening but not closed the input, a thread still waits for it.
+    // A thread may still be blocked on stdin if the client closed only the output.
     runtime.shutdown_background();
     served.map_err(Failure::Serve)?;
     Ok(Exit::Success)

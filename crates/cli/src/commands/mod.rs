@@ -1,7 +1,7 @@
-//! The verbs, one file each: the arguments with their help, and what happens.
+//! The verbs, one file or folder each: the arguments with their help, and the implementation.
 //!
 //! A verb gets its arguments and an [`Invocation`], and returns an [`Exit`] or a [`Failure`], which
-//! is shown once. A new verb is a file here and a line in `verbs`.
+//! is printed once. A new verb is a file here and a line in `verbs`.
 
 pub(crate) mod add;
 pub(crate) mod add_json;

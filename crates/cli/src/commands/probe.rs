@@ -1,5 +1,5 @@
-//! Tries a server that was just added: who shadows whom, and what the server says when it is
-//! connected to for a moment. Whatever comes of it, the entry stays.
+//! Probes a server that was just added: prints which definitions shadow each other, connects once,
+//! and lists the tools. The entry stays in the file, whatever the result is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use super::failure::tip;
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, style};
 
-/// How long a server has to answer, and again to list its tools.
+/// The timeout for connecting, and again for listing the tools.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Whether a new server is tried.
+/// Whether a new server is probed.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ProbeArgs {
-    /// Do not try to connect to the server
+    /// Do not connect to the new server
     #[arg(long)]
     no_probe: bool,
 }
 
-/// What came of an attempt to connect to a new server.
+/// The result of probing a new server.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Probe {
@@ -43,11 +43,11 @@ pub(crate) struct Probe {
     stderr: Option<String>,
 }
 
-/// Says what a new definition shadows and what shadows it; then tries the server, if it is used.
+/// Prints what a new definition shadows and what shadows it, then probes the server if it is used.
 ///
-/// `None` if it was not tried.
+/// Returns `None` if the server was not probed.
 pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Option<Probe> {
-    // What is wrong with other files was not asked about.
+    // Problems of other files do not belong to the answer of `add`.
     let mut catalog = invocation.load_quietly().ok()?;
     let is_new = |server: &Server| {
         server.definition.name.as_str() == done.name
@@ -55,8 +55,8 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
     };
     let Some(new) = catalog.servers.iter().find(|server| is_new(server)) else {
         invocation.ui.notice(
-            "It is not used from here: --no-project, a setting or WHARF_MCP_SERVERS leaves its \
-             file out.",
+            "It is not used in this folder: --no-project, a setting or WHARF_MCP_SERVERS excludes \
+             its file.",
         );
         return None;
     };
@@ -77,13 +77,13 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
     });
     match shown {
         Ok(_) => probe,
-        // The entry is there, so somebody who did not want to wait has lost nothing.
+        // The entry is written, so an interrupted probe is not a failure.
         Err(Failure::Cancelled) => None,
         Err(failure) => Some(Probe::failed(failure.to_string(), failure.hint())),
     }
 }
 
-/// Says which other definitions of the name are not used because of the new one, or the other way.
+/// Prints which definition of the name is used instead of which.
 fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
     let (ui, env) = (&invocation.ui, &invocation.env);
     let name = new.definition.name.as_str();
@@ -164,7 +164,7 @@ impl Probe {
         Self { ok: false, tools: None, server: None, error: Some(error), hint, stderr: None }
     }
 
-    /// Returns what was found, for the answer; nothing if it failed.
+    /// Returns the text of a successful probe.
     pub(super) fn found(&self) -> Option<String> {
         let tools = phrase::count(self.tools?, "tool");
         Some(match &self.server {
@@ -173,7 +173,7 @@ impl Probe {
         })
     }
 
-    /// Warns that the server does not work yet, if it does not.
+    /// Prints a warning if the probe failed.
     pub(super) fn warn(&self, invocation: &Invocation) {
         let Some(error) = &self.error else { return };
         let mut lines = Lines::default();

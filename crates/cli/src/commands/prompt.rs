@@ -1,4 +1,4 @@
-//! `wharf prompt NAME`: the messages that a prompt becomes.
+//! `wharf prompt NAME`: fills in a prompt of a server and prints the resulting messages.
 
 use clap::Args;
 use serde::Serialize;
@@ -12,11 +12,11 @@ use super::connect::{self, MatchingServers, SoughtItem};
 use super::{Exit, Failure, Invocation, file_values};
 use crate::ui::{Lines, phrase, print_json, style};
 
-/// Fill in a prompt, and print the messages that it becomes
+/// Fill in a prompt, and print the resulting messages
 ///
-/// A prompt is named by its name, as server/name, or as two words; without a server the one that
-/// lists the prompt is asked. Arguments are texts; key=@file is the
-/// text of a file, and key=@@text a text that begins with @.
+/// A prompt is named by its name, as server/name, or as two words. Without a server, the server
+/// that lists the prompt is used. Arguments are texts: key=@file takes the text of a file, and
+/// key=@@text is a text that begins with @.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,7 +43,7 @@ struct PromptJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     messages: Vec<Json>,
-    /// What had to be left out of servers.
+    /// Values that were left out of the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &PromptArgs, invocation: &Invocation) -> Result<Exit, Fa
     })
 }
 
-/// What was typed, taken apart.
+/// The server, the prompt and the arguments that were typed.
 struct PromptTarget<'a> {
     server: Option<String>,
     prompt: String,
@@ -97,7 +97,7 @@ impl<'a> PromptTarget<'a> {
     }
 }
 
-/// Finds the server that has a prompt.
+/// Finds the server that lists a prompt.
 async fn find_server(name: &str, runtime: &Runtime) -> Result<String, Failure> {
     let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.prompts(None).await.items;
@@ -155,7 +155,7 @@ fn show(
     Ok(Exit::Success)
 }
 
-/// Names content that is no text.
+/// Describes content that is not text.
 fn kind_of(content: &Content) -> String {
     let with = |kind: &str, more: Option<&str>| match more {
         Some(more) => format!("{kind} {more}"),
@@ -166,6 +166,6 @@ fn kind_of(content: &Content) -> String {
         Content::Audio { mime_type, .. } => with("audio", mime_type.as_deref()),
         Content::Link(resource) => with("link", Some(resource.uri())),
         Content::Embedded(contents) => with("resource", contents.uri().as_deref()),
-        _ => "something else".to_owned(),
+        _ => "unknown content".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! `wharf prompts`: the messages that servers have prepared.
+//! `wharf prompts`: lists the prompts of servers.
 
 use clap::Args;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
 /// List the prompts of your servers
 ///
-/// Connects to all enabled servers at once and asks each that has prompts for its list. A prompt
-/// is a message that a server has prepared; `wharf prompt` fills in its arguments.
+/// Connects to all enabled servers at once and lists the prompts of each. A prompt is a message
+/// template of a server; `wharf prompt` fills in its arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
   wharf prompts --server docs
   wharf prompts --json | jq -r '.prompts[].name'")]
 pub(crate) struct PromptsArgs {
-    /// Only the prompts of this server
+    /// List only the prompts of this server
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
 }
@@ -30,11 +30,11 @@ pub(crate) struct PromptsArgs {
 #[derive(Serialize)]
 struct PromptsJson {
     prompts: Vec<PromptInfoJson>,
-    /// Which lists are not whole.
+    /// Which lists were cut.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<CutListJson>,
     errors: Vec<ServerErrorJson>,
-    /// What had to be left out of servers.
+    /// Values that were left out of the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }

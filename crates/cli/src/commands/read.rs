@@ -1,4 +1,4 @@
-//! `wharf read URI`: what is inside a resource.
+//! `wharf read URI`: prints the contents of a resource.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,10 +16,9 @@ use crate::ui::{phrase, print_bytes, print_json};
 
 /// Read a resource
 ///
-/// Prints the text of a resource. It is named by its address, by server/address, or in two words;
-/// without a server the one that lists the address, or has a pattern for it, is asked. On a
-/// terminal nothing in a text can move the cursor; elsewhere texts and bytes are written as they
-/// are.
+/// Prints the contents of a resource. It is named by its URI, as server/URI, or as two words.
+/// Without a server, the server is used that lists the URI or has a template for it. On a terminal,
+/// control characters are escaped; elsewhere text and bytes are written unchanged.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +27,7 @@ Examples:
   wharf read --server docs docs://guide > guide.md
   wharf read docs://guide --json | jq -r '.contents[].mimeType'")]
 pub(crate) struct ReadArgs {
-    /// Its address, with its server in front if there are several
+    /// The URI, optionally with its server in front
     #[arg(value_name = "URI", required = true, num_args = 1..=2)]
     words: Vec<String>,
     /// The server that has it
@@ -40,7 +39,7 @@ pub(crate) struct ReadArgs {
 struct ReadJson<'a> {
     server: &'a str,
     contents: Vec<Json>,
-    /// What had to be left out of servers.
+    /// Values that were left out of the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -68,13 +67,13 @@ pub(crate) fn run(args: &ReadArgs, invocation: &Invocation) -> Result<Exit, Fail
     })
 }
 
-/// Takes apart what was typed: the server, if one is named, and the address.
+/// Splits what was typed into the server, if one is named, and the URI.
 fn named(args: &ReadArgs, invocation: &Invocation) -> Result<(Option<String>, String), Failure> {
     match (&args.words[..], &args.server) {
         ([server, uri], None) => Ok((Some(server.clone()), uri.clone())),
         ([_, _], Some(_)) => Err(Failure::Usage {
             message: "the server is named twice",
-            hint: "give --server, or the server in front of the address",
+            hint: "give --server, or the server in front of the URI",
         }),
         (words, Some(server)) => Ok((Some(server.clone()), words.concat())),
         (words, None) => {
@@ -85,7 +84,7 @@ fn named(args: &ReadArgs, invocation: &Invocation) -> Result<(Option<String>, St
     }
 }
 
-/// Finds the server that has an address.
+/// Finds the server that lists a URI, or else one with a matching template.
 async fn find_server(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
     let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.resources(None).await.items;
@@ -99,7 +98,7 @@ async fn find_server(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
     holders.only(&SoughtItem { what: "Resource", name: uri }, &snapshot)
 }
 
-/// Tells whether an address could be one of a pattern: it begins and ends as the pattern does.
+/// Tells whether a URI can match a template: it has the template's prefix and suffix.
 fn may_fit(template: &str, uri: &str) -> bool {
     let (Some(open), Some(close)) = (template.find('{'), template.rfind('}')) else {
         return template == uri;
@@ -143,7 +142,7 @@ fn show(
     Ok(Exit::Success)
 }
 
-/// Names contents that cannot be shown.
+/// Describes contents that cannot be printed.
 fn line(contents: &ResourceContents, what: &str) -> String {
     let uri = contents.uri().map(|uri| uri.to_string()).unwrap_or_default();
     let kind = contents.mime_type().map(|kind| format!(" {kind}")).unwrap_or_default();

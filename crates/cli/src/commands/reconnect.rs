@@ -1,4 +1,4 @@
-//! `wharf reconnect NAME`: connects to a server afresh, whatever happened to it before.
+//! `wharf reconnect NAME`: connects to a server again, regardless of earlier failures.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::test::warn;
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{phrase, print_json};
 
-/// Connect to a server afresh
+/// Reconnect to a server
 ///
-/// A server that failed too often is left alone until somebody asks for it; this does. It is
-/// connected as if for the first time, and its tools are listed anew.
+/// Wharf stops connecting to a server that failed too often. This verb connects to it again as if
+/// for the first time, and lists its tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +39,7 @@ struct ReconnectJson<'a> {
     stderr: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorReport>,
-    /// What had to be left out.
+    /// Values that were left out of its configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }

@@ -8,7 +8,7 @@ use super::{Exit, Failure, Invocation};
 
 /// Remove a server from one of Wharf's own files
 ///
-/// Its token is forgotten with it. A server of another program's file cannot be removed here;
+/// The server's token is deleted with it. A server in another program's file cannot be removed;
 /// `wharf disable` switches it off.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,7 +18,7 @@ Examples:
 pub(crate) struct RemoveArgs {
     /// The server's name
     name: String,
-    /// Whose file it is taken out of [default: the one that counts]
+    /// Which file to change [default: the file of the winning entry]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
 }

@@ -1,4 +1,4 @@
-//! `wharf resources`: what servers let others read, and the patterns of more.
+//! `wharf resources`: lists the resources and resource templates of servers.
 
 use clap::Args;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use crate::ui::{Cell, Column, Table, phrase, print_json, style};
 
 /// List the resources of your servers
 ///
-/// Connects to all enabled servers at once and asks each that has resources for its list, and for
-/// its templates: patterns of addresses such as `file:///{path}`.
+/// Connects to all enabled servers at once and lists the resources and the resource templates of
+/// each. A template is a URI pattern such as `file:///{path}`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
   wharf resources --server docs
   wharf resources --json | jq -r '.resources[].uri'")]
 pub(crate) struct ResourcesArgs {
-    /// Only the resources of this server
+    /// List only the resources of this server
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
 }
@@ -31,11 +31,11 @@ pub(crate) struct ResourcesArgs {
 struct ResourcesJson {
     resources: Vec<ResourceInfoJson>,
     templates: Vec<ResourceInfoJson>,
-    /// Which lists are not whole.
+    /// Which lists were cut.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<CutListJson>,
     errors: Vec<ServerErrorJson>,
-    /// What had to be left out of servers.
+    /// Values that were left out of the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }

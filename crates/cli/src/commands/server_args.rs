@@ -1,7 +1,8 @@
-//! A server given in the words of a command line: an address or a command, with headers, variables
-//! and a token.
+//! The arguments that describe a server: `--url` or `-- COMMAND`, with headers, variables and a
+//! token.
 //!
-//! `add` writes it to a file, `call` and `tools` use it once. A token is never part of the entry.
+//! `add` writes the server to a file, `call` and `tools` use it once. A token is never part of the
+//! entry.
 
 use std::io::Read;
 
@@ -12,16 +13,16 @@ use wharf_config::Secret;
 use super::{Failure, Invocation};
 use crate::ui::{Ui, phrase};
 
-/// How much of a token is read; no token is longer.
+/// The longest token that is read from stdin, in bytes.
 const LONGEST_TOKEN: u64 = 64 * 1024;
 
-/// The words that say what a server is.
+/// The arguments that describe a server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// The address of a remote server
+    /// The URL of a remote server
     #[arg(long, value_name = "URL", value_hint = clap::ValueHint::Url)]
     pub(crate) url: Option<String>,
-    /// How a remote server is spoken to [default: http]
+    /// The transport of a remote server [default: http]
     #[arg(long, value_name = "KIND")]
     transport: Option<RemoteKind>,
     /// A token for a remote server; `-` asks for it, or reads it from a pipe
@@ -38,7 +39,7 @@ pub(crate) struct ServerArgs {
     pub(crate) command: Vec<String>,
 }
 
-/// How a remote server is spoken to.
+/// The transport of a remote server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RemoteKind {
     /// Streamable HTTP
@@ -47,17 +48,17 @@ enum RemoteKind {
     Sse,
 }
 
-/// A server as it was given.
+/// A server that was described on the command line.
 pub(crate) struct ParsedServer {
-    /// Its entry, as it would stand in Wharf's own file.
+    /// The entry, in the format of Wharf's own file.
     pub(crate) entry: Value,
-    /// The token to send to it.
+    /// The bearer token.
     pub(crate) token: Option<Secret>,
 }
 
 impl ServerArgs {
-    /// Reads the words; nothing if they name no server. `name` is what a question for the token
-    /// calls the server.
+    /// Reads the arguments; returns `None` if they describe no server. `name` is the server's name
+    /// in the prompt for the token.
     pub(crate) fn read(
         &self,
         name: &str,
@@ -79,10 +80,7 @@ impl ServerArgs {
             (Some(url), None) => self.remote(url)?,
             (None, Some((command, rest))) => (self.local(command, rest)?, None),
             (None, None) if !self.header.is_empty() || self.transport.is_some() => {
-                return Err(usage_error(
-                    "--header and --transport require --url",
-                    "give the address",
-                ));
+                return Err(usage_error("--header and --transport require --url", "give the URL"));
             }
             (None, None) if !self.env.is_empty() => {
                 return Err(usage_error("--env requires -- <command...>", "give the command"));
@@ -99,7 +97,7 @@ impl ServerArgs {
         Ok(Some(ParsedServer { entry, token }))
     }
 
-    /// Tells whether there is nothing but a token.
+    /// Tells whether only a token is given.
     pub(crate) fn has_only_token(&self) -> bool {
         self.token.is_some()
             && self.url.is_none()
@@ -109,7 +107,7 @@ impl ServerArgs {
             && self.env.is_empty()
     }
 
-    /// Reads the token: asks for it, reads it from a pipe, or takes it as it was given.
+    /// Returns the token: from a prompt, from a pipe, or from the argument.
     pub(crate) fn token(
         &self,
         name: &str,
@@ -142,7 +140,7 @@ impl ServerArgs {
         Ok(Value::Object(entry))
     }
 
-    /// Returns the entry of a remote server, and the token if it was given as a header.
+    /// Returns the entry of a remote server, and the token from an `Authorization` header.
     fn remote(&self, url: &str) -> Result<(Value, Option<Secret>), Failure> {
         if !self.env.is_empty() {
             return Err(usage_error(
@@ -164,7 +162,7 @@ impl ServerArgs {
     }
 }
 
-/// A token that is typed as a header is still a token, and does not go into a file.
+/// Takes a literal bearer token out of the headers, because a token must not be written to a file.
 fn take_literal_bearer(headers: &mut Map<String, Value>) -> Option<Secret> {
     let name = headers.keys().find(|name| name.eq_ignore_ascii_case("authorization"))?.clone();
     let (scheme, token) = headers.get(&name)?.as_str()?.split_once(' ')?;
@@ -174,7 +172,7 @@ fn take_literal_bearer(headers: &mut Map<String, Value>) -> Option<Secret> {
     Some(token)
 }
 
-/// Headers are often copied as `Name: value`. A name has neither sign, a value may have both.
+/// Splits at the first `=` or `:`, because headers are often copied as `Name: value`.
 fn split_header(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once(['=', ':'])?;
     Some((name, value.trim()))
@@ -218,7 +216,7 @@ fn token_from_stdin() -> Result<Secret, Failure> {
     })
 }
 
-/// A token is sent as one word of a header.
+/// Validates a token: it is sent in a header, so it has no white space.
 fn token(text: &str) -> Option<Secret> {
     let token = text.trim();
     (!token.is_empty() && !token.contains(char::is_whitespace)).then(|| Secret::new(token))

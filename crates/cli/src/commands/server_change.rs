@@ -1,4 +1,5 @@
-//! What the verbs that change a server have in common: the scope, and how they tell about it.
+//! Shared by the verbs that add, change or remove a server: the scope, and the report of the
+//! result.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -13,12 +14,12 @@ use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
 
-/// Which of Wharf's own files is meant.
+/// Which of Wharf's own files to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeArg {
-    /// The project's
+    /// The project's file
     Project,
-    /// Yours
+    /// Your own file
     User,
 }
 
@@ -32,12 +33,12 @@ impl ScopeArg {
     }
 }
 
-/// Returns the scope that was typed, else the usual one.
+/// Returns the scope that was typed, else the default.
 pub(crate) fn scope_or_default(word: Option<ScopeArg>, invocation: &Invocation) -> ConfigScope {
     word.map_or_else(|| manage::default_scope(&invocation.env), ScopeArg::scope)
 }
 
-/// Adds a server and tells about it, also of secrets that stand in the file now; then tries it.
+/// Adds a server, reports it and its literal secrets, and then probes it.
 pub(crate) fn add(
     request: AddRequest,
     args: ProbeArgs,
@@ -65,11 +66,11 @@ pub(crate) fn add(
     }
 }
 
-/// Tells what was added, tries it, and tells what was found.
+/// Reports what was added, probes it, and reports the result of the probe.
 fn added(done: ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
     if !ui.json {
-        // Trying it may take seconds.
+        // Print this first, because the probe may take seconds.
         ui.sentences(&format!("{}\n", clean(&done.message)))?;
     }
     let probe = probe::run(&done, args, invocation);
@@ -88,7 +89,7 @@ fn added(done: ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Resul
     Ok(Exit::Success)
 }
 
-/// Tells whether a server that was just added is switched off, such as by an older list.
+/// Tells whether a server that was just added is disabled, such as by `disabledServers`.
 fn is_off(name: &str, invocation: &Invocation) -> bool {
     let catalog = invocation.load_quietly();
     catalog.is_ok_and(|catalog| {
@@ -96,7 +97,7 @@ fn is_off(name: &str, invocation: &Invocation) -> bool {
     })
 }
 
-/// Names the values that look like a secret and are taken as written.
+/// Returns the names of the values that look like a literal secret.
 fn literal_secrets(entry: &Value, env: &Env) -> Vec<String> {
     let groups = ["env", "headers"].into_iter().filter_map(|group| entry.get(group)?.as_object());
     let is_literal = |value: &Value| {
@@ -108,7 +109,7 @@ fn literal_secrets(entry: &Value, env: &Env) -> Vec<String> {
     found.map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns the variable that a value could come from: `X_API_KEY` for `X-Api-Key`.
+/// Suggests a variable name for a value: `X_API_KEY` for `X-Api-Key`.
 fn variable_for(name: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     phrase::name(&name.chars().map(word).collect::<String>())
@@ -127,7 +128,7 @@ struct ServerChangeJson<'a> {
     error: Option<ErrorReport>,
 }
 
-/// Tells what was changed, or why not.
+/// Reports what was changed, or why nothing was.
 pub(crate) fn report_change(
     name: &str,
     result: Result<ChangeSummary, ManageError>,

@@ -1,5 +1,5 @@
-//! What is known of a server's start without starting it: whether its program and folder are there,
-//! seen from the folder in which it would run.
+//! Checks whether a server could start, without starting it: whether its program and its folder
+//! exist, seen from the folder in which it would run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,28 +10,28 @@ use wharf_config::{
     command,
 };
 
-/// Looks for what servers need to start.
+/// Checks programs and folders of servers.
 #[derive(Debug)]
 pub(crate) struct StartChecker<'a> {
     folders: BTreeMap<ServerName, PathBuf>,
     env: &'a Env,
 }
 
-/// What is known of a server's start.
+/// Whether a server could start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StartCheck {
-    /// Its program is there.
+    /// Its program exists.
     Ready,
-    /// Its program is not there; this is how the entry names it.
+    /// Its program does not exist; the value is the command as written in the entry.
     ProgramNotFound(String),
-    /// The folder to run in is not there; this is how the entry names it.
+    /// Its working folder does not exist; the value is the folder as written in the entry.
     FolderNotFound(String),
-    /// There is an address; whether it answers is not known.
+    /// It is a remote server; whether it answers is unknown.
     UrlConfigured,
 }
 
 impl StartCheck {
-    /// Tells whether nothing is known to be missing.
+    /// Tells whether nothing is missing.
     pub(crate) fn is_usable(&self) -> bool {
         matches!(self, Self::Ready | Self::UrlConfigured)
     }
@@ -49,20 +49,20 @@ impl fmt::Display for StartCheck {
 }
 
 impl<'a> StartChecker<'a> {
-    /// Finds out in which folders the servers of a catalog would run.
+    /// Determines the folders in which the servers of a catalog would run.
     pub(crate) fn of(catalog: &Catalog, env: &'a Env) -> Self {
         Self { folders: wharf::start_folders(catalog, env), env }
     }
 
-    /// Looks for what an enabled server needs to start.
+    /// Checks whether an enabled server could start.
     pub(crate) fn check(&self, server: &Server) -> StartCheck {
         let definition = &server.definition;
         let Some(spec) = &server.spec else { return StartCheck::UrlConfigured };
         let Transport::Stdio(launch) = &spec.transport else { return StartCheck::UrlConfigured };
-        // As written: what was expanded may be secret.
+        // As written, because an expanded value may be secret.
         let command = definition.fields.command.as_ref();
         let command = command.map_or(String::new(), |command| command.text.clone());
-        // The built-in server is this very program, wherever it lies.
+        // The built-in server is this program itself.
         if definition.source.level == Level::Builtin && command == "wharf" {
             return StartCheck::Ready;
         }
@@ -72,7 +72,7 @@ impl<'a> StartChecker<'a> {
         self.missing_folder(server).map_or(StartCheck::Ready, StartCheck::FolderNotFound)
     }
 
-    /// Returns how the entry names the folder to run in, if that is not there.
+    /// Returns the working folder as written in the entry, if it does not exist.
     pub(crate) fn missing_folder(&self, server: &Server) -> Option<String> {
         let cwd = server.definition.fields.cwd.as_ref().filter(|cwd| !cwd.text.is_empty())?;
         let is_local = matches!(server.spec.as_ref()?.transport, Transport::Stdio(_));
@@ -89,11 +89,11 @@ impl<'a> StartChecker<'a> {
         if command::find(name, self.env, folder).is_some() {
             return true;
         }
-        // The entry of one's own server may bring another PATH along.
+        // An entry of the user's own may set another PATH.
         let path = launch.env.iter().find(|(variable, _)| variable == "PATH");
         match path.filter(|_| server.definition.source.level != Level::Project) {
             None => false,
-            // What it prints is not known before it runs.
+            // The output of the command is unknown until it runs.
             Some((_, ConfigValue::Command(_))) => true,
             Some((_, value)) => {
                 let text = value.text().expose();

@@ -1,4 +1,4 @@
-//! `wharf status`: what could be started right now, found out without starting anything.
+//! `wharf status`: which servers could start, without starting them.
 
 use std::time::SystemTime;
 
@@ -17,10 +17,10 @@ use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
 
 /// Show which servers are ready to start
 ///
-/// Looks for the program of each enabled server, from the folder in which it would run, and for
-/// stored credentials. Nothing is started and no address is contacted, so "url configured" says
-/// only that there is one. LAST ATTEMPT is how it ended when a command last tried to connect to the
-/// server as it is configured now; if it failed, the server does not count as ready.
+/// Checks for each enabled server whether its program exists, seen from the folder in which it
+/// would run, and whether a credential is stored. Nothing is started or contacted, so "url
+/// configured" only means that there is a URL. LAST ATTEMPT is the result of the last attempt to
+/// connect with the current configuration; if it failed, the server does not count as ready.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
   wharf status --json | jq -r '.servers[] | select(.status != \"ready\") | .name'")]
 pub(crate) struct StatusArgs {}
 
-/// The status of a server that could start, but could not be connected the last time.
+/// The status of a server that could start, but whose last attempt to connect failed.
 const FAILED: &str = "last attempt failed";
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct ServerStatusJson<'a> {
 #[derive(Serialize)]
 struct LastAttemptJson<'a> {
     ok: bool,
-    /// In UTC, by RFC 3339.
+    /// In UTC, in the format of RFC 3339.
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -71,7 +71,7 @@ impl<'a> LastAttemptJson<'a> {
 pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = invocation.load()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
-    // A store that cannot be read has no credentials to offer; `doctor` says what is wrong with it.
+    // An unreadable store counts as empty here; `doctor` reports what is wrong with it.
     let credentials = Credentials::load(env).unwrap_or_default();
     let history = CatalogHistory::load(&catalog, invocation);
     let now = SystemTime::now();
@@ -139,7 +139,7 @@ fn last(last: Option<&LastAttemptJson<'_>>) -> Cell {
             Cell::painted(format!("connected {ago}"), style::good)
         }
         Some(LastAttemptJson { error: Some(why), ago, .. }) => {
-            // What the server wrote says more than how it ended, and a narrow table cuts the end.
+            // The stderr line comes first: it says more, and a narrow table cuts the end.
             let why = match why.split_once("; stderr: ") {
                 Some((how, line)) => format!("{line} ({how})"),
                 None => (*why).to_owned(),
@@ -152,7 +152,7 @@ fn last(last: Option<&LastAttemptJson<'_>>) -> Cell {
 fn others(catalog: &Catalog) -> Option<String> {
     let states = [DefinitionState::Untrusted, DefinitionState::Invalid, DefinitionState::Disabled];
     let counted = format_counts(count_states(catalog, &states));
-    (!counted.is_empty()).then(|| format!("Not looked at: {} (wharf list).", counted.join(", ")))
+    (!counted.is_empty()).then(|| format!("Not checked: {} (wharf list).", counted.join(", ")))
 }
 
 fn credential(server: &Server, credentials: &Credentials) -> &'static str {

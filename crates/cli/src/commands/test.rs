@@ -1,4 +1,4 @@
-//! `wharf test NAME`: connects to one server, for the moment only, and says how that went.
+//! `wharf test NAME`: connects to one server temporarily and prints the result.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use super::trace::{Trace, TraceLineJson};
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, print_json, style};
 
-/// Connect to one server, and say how that went
+/// Connect to one server, and show the result
 ///
-/// Starts or contacts the server, lists its tools and ends the connection again. Shows what the
-/// server says it is, which revision of the protocol it speaks, and how long it all took. When it
-/// fails: why, what the server wrote last, and what to try.
+/// Starts or contacts the server, lists its tools and closes the connection. Shows the name and
+/// version of the server, the protocol revision, and the time for connecting and listing. After a
+/// failure it shows the reason, the last lines of the server's stderr, and what to try.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -30,12 +30,12 @@ Exit codes: 3 could not connect, 4 sign-in needed, 5 timeout, 6 not trusted.")]
 pub(crate) struct TestArgs {
     /// The server's name
     name: String,
-    /// Show every message in both directions, without secrets
+    /// Show every message in both directions, with secrets redacted
     #[arg(long)]
     trace: bool,
 }
 
-/// How many deviations from the protocol are told; `doctor` tells more.
+/// How many protocol violations are printed; `doctor` prints more.
 const MOST_VIOLATIONS: usize = 5;
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct TestJson<'a> {
     era: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<usize>,
-    /// Why not all of its tools are there.
+    /// Why the list of tools was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ struct TestJson<'a> {
     tip: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<&'a str>,
-    /// What is not as it should be with a server that works.
+    /// Problems of a server that works.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
     /// Every message in both directions.
@@ -88,19 +88,19 @@ pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Fail
     let transport = catalog.winner(&args.name).and_then(|server| server.transport);
     let transport = transport.map_or("unknown", |kind| kind.word());
     if args.trace {
-        // It is not set anywhere else.
+        // It is set only here.
         let _first = invocation.trace.set(Trace::default());
     }
     let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
     let outcome = connect::with_servers(invocation, &catalog, work, |result| {
         show(&args.name, transport, result, invocation)
     });
-    // Whoever gave up waiting wants to see how far it came.
+    // After an interruption the trace shows how far the connection got.
     say_trace(invocation);
     outcome
 }
 
-/// Shows the messages so far, if that is wanted and they are not part of the answer.
+/// Prints the trace so far, if `--trace` is given and the answer is not JSON.
 fn say_trace(invocation: &Invocation) {
     if let Some(trace) = invocation.trace.get().filter(|_| !invocation.ui.json) {
         for line in trace.take_text() {
@@ -146,7 +146,7 @@ fn show(
     }
 }
 
-/// Tells that a server was not even tried.
+/// Reports a failure before the server was contacted.
 fn not_tried(name: &str, failure: Failure, invocation: &Invocation) -> Result<Exit, Failure> {
     let transport = invocation.load_quietly().ok().and_then(|catalog| {
         catalog.winner(name).map(|server| server.transport.map_or("unknown", |kind| kind.word()))
@@ -217,9 +217,9 @@ fn describe(answer: &TestJson<'_>) -> String {
     lines.into_text()
 }
 
-/// Tells what is not as it should be with a server that works.
+/// Prints the problems and protocol violations of a server that works.
 pub(super) fn warn(server: &ServerSnapshot, invocation: &Invocation) {
-    // What was left out is said behind the answer of every verb.
+    // Left-out values are printed after the answer of every verb.
     let left_out = server.left_out();
     let problems = server.problems();
     let others = problems.iter().filter(|problem| !left_out.contains(problem));

@@ -1,10 +1,10 @@
-//! How long something may take, as it is typed.
+//! Parses the value of `--timeout`.
 
 use std::time::Duration;
 
 use wharf_config::time::parse_duration;
 
-/// Reads `250ms`, `5s`, `2m`, `1h`, or a number of milliseconds as in a server's entry.
+/// Parses `250ms`, `5s`, `2m`, `1h`, or a number of milliseconds as in a server's entry.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let milliseconds = text.parse().ok().map(Duration::from_millis);
     match milliseconds.or_else(|| parse_duration(text)) {

@@ -1,7 +1,8 @@
-//! How a tool is called, from its schema: the usage line, the list of its arguments, an example.
+//! Describes how to call a tool, from its schema: the usage line, the list of arguments, an
+//! example.
 //!
-//! `tools` shows all of it for one tool, `call` the line when an argument is missing or wrong.
-//! Names and texts in a schema are the server's, so everything is made safe to show and to copy.
+//! `tools` prints all of it for one tool, `call` prints the usage line if an argument is missing or
+//! wrong. Schemas are untrusted text, so everything is made safe to print and to copy into a shell.
 
 use serde_json::{Map, Value};
 use wharf::arguments::{Argument, Signature, from_pairs};
@@ -11,43 +12,42 @@ use wharf_config::text::{clean, clip};
 
 use crate::ui::{Lines, phrase, style};
 
-/// How long a usage line may become before optional arguments are left out.
+/// The length of a usage line after which optional arguments are left out.
 const LONGEST_LINE: usize = 160;
 
-/// How many arguments a usage line has at most.
+/// The most arguments in a usage line.
 const MOST_IN_LINE: usize = 20;
 
-/// How much of a choice of values is shown in a usage line.
+/// The longest list of choices in a usage line.
 const LONGEST_CHOICE: usize = 40;
 
-/// How much of a description is shown.
+/// The longest description that is printed in full.
 const LONGEST_DESCRIPTION: usize = 400;
 
-/// How wide the column of names may become.
+/// The maximum width of the column of names.
 const WIDEST_NAME: usize = 24;
 
-/// A tool, and how it is called from the command line.
+/// A tool and its usage on the command line.
 pub(crate) struct ToolUsage<'a> {
     tool: &'a Tool,
     signature: Signature,
-    /// What to type before the arguments, such as `wharf call docs/read`.
+    /// The text before the arguments, such as `wharf call docs/read`.
     before: String,
-    /// What to type after them, such as ` --url https://…`.
+    /// The text after them, such as ` --url https://…`.
     after: String,
 }
 
 impl<'a> ToolUsage<'a> {
-    /// Describes a tool; `after` is what else has to be typed, and is safe to show.
+    /// Describes a tool; `after` is added to every command line and must be safe to print.
     pub(crate) fn of(tool: &'a Tool, registry: &Registry, after: String) -> Self {
-        // A server that is configured nowhere has no name of its own.
+        // A server from the command line has no name that could be typed.
         let typed =
             if after.is_empty() { typed_name(tool, registry) } else { tool.tool().to_owned() };
         let before = format!("wharf call {}", phrase::word(&typed));
         Self { tool, signature: tool.signature(), before, after }
     }
 
-    /// Returns one line with every argument: `wharf call docs/read path=<string>
-    /// [limit=<integer>]`.
+    /// Returns the usage line: `wharf call docs/read path=<string> [limit=<integer>]`.
     pub(crate) fn line(&self) -> String {
         let mut line = self.before.clone();
         let mut is_cut = self.signature.more > 0;
@@ -67,7 +67,7 @@ impl<'a> ToolUsage<'a> {
         line + &self.after
     }
 
-    /// Returns a call that the schema accepts; nothing if none could be made up.
+    /// Returns an example call that the schema accepts, if one could be generated.
     pub(crate) fn example(&self) -> Option<String> {
         let example = self.tool.example()?;
         let members: Map<String, Value> = example.to()?;
@@ -104,7 +104,7 @@ impl<'a> ToolUsage<'a> {
     }
 }
 
-/// Returns how a tool is named on a command line: `server/tool` where that is clear.
+/// Returns the name of a tool on a command line: `server/tool` if that is unambiguous.
 fn typed_name(tool: &Tool, registry: &Registry) -> String {
     let short = format!("{}/{}", tool.server(), tool.tool());
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
@@ -119,7 +119,7 @@ fn name(argument: &Argument) -> String {
     clip(&argument.name, 60)
 }
 
-/// Says what to put in the place of a value.
+/// Returns the placeholder for a value in the usage line.
 fn placeholder(argument: &Argument) -> String {
     let choices = argument.choices.join("|");
     if choices.is_empty() || choices.chars().count() > LONGEST_CHOICE {
@@ -129,7 +129,7 @@ fn placeholder(argument: &Argument) -> String {
     }
 }
 
-/// Describes what an argument takes: `integer, required`, `one of fast, slow; default "fast"`.
+/// Describes the type of an argument: `integer, required`, `one of fast, slow, default "fast"`.
 fn kind(argument: &Argument) -> String {
     let mut text = match argument.choices.as_slice() {
         [] => argument.kind.clone(),
@@ -146,7 +146,7 @@ fn kind(argument: &Argument) -> String {
     text
 }
 
-/// Writes a value as a word of a command line that means exactly this value.
+/// Writes an argument as a word of a command line that is parsed to exactly this value.
 fn word(key: &str, value: &Value, schema: &Json) -> Option<String> {
     let is_typeable = !key.contains('=') && !key.ends_with(':') && clean(key) == key;
     let as_text = value.as_str().map(|text| {

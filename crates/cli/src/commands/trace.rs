@@ -1,4 +1,4 @@
-//! The exchange with a server, kept while a verb connects and shown with its answer.
+//! Collects the messages exchanged with a server, for `wharf test --trace`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,11 +8,11 @@ use wharf_config::text::clean;
 
 use crate::ui::style;
 
-/// Keeps what is said; clones see the same.
+/// The collected messages; clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Trace(Arc<Mutex<Vec<TraceLine>>>);
 
-/// One thing that was said, for programs.
+/// One trace line, for `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct TraceLineJson {
     ms: u64,
@@ -21,13 +21,13 @@ pub(crate) struct TraceLineJson {
 }
 
 impl Trace {
-    /// Returns what a runtime tells of the exchange.
+    /// Returns the sink that a runtime writes to.
     pub(crate) fn sink(&self) -> TraceSink {
         let lines = Arc::clone(&self.0);
         Arc::new(move |line| lines.lock().unwrap_or_else(PoisonError::into_inner).push(line))
     }
 
-    /// Returns what was said, for programs.
+    /// Returns the lines for `--json`.
     pub(crate) fn lines(&self) -> Vec<TraceLineJson> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = lines.iter().map(|line| TraceLineJson {
@@ -38,7 +38,7 @@ impl Trace {
         shown.collect()
     }
 
-    /// Takes what was said out, as lines for a person.
+    /// Removes the lines and returns them as text for a person.
     pub(crate) fn take_text(&self) -> Vec<String> {
         let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let shown = lines.iter().map(|line| {

@@ -1,4 +1,4 @@
-//! What `import` and `export` have in common: the preview, the question, the report.
+//! Shared by `import` and `export`: the preview, the confirmation, the report.
 
 use clap::Args;
 use serde::Serialize;
@@ -13,13 +13,13 @@ use super::server_change::ScopeArg;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Confirmation, phrase, print_json, style};
 
-/// The arguments of both.
+/// The arguments of both verbs.
 #[derive(Debug, Args)]
 pub(crate) struct TransferArgs {
     /// The servers to copy [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Whose file is written [default: user]
+    /// Which file to write [default: user]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
     /// Replace entries of the same name
@@ -33,14 +33,14 @@ pub(crate) struct TransferArgs {
     yes: bool,
 }
 
-/// What happens to literal tokens.
+/// What to do with literal tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenHandling {
-    /// They are copied.
+    /// Copy them.
     Keep,
-    /// The person is asked, where somebody is there.
+    /// Ask on a terminal whether to store them.
     Offer,
-    /// They go to the credential store.
+    /// Move them to the credential store.
     Store,
 }
 
@@ -53,7 +53,7 @@ struct TransferJson<'a> {
     error: Option<ErrorReport>,
 }
 
-/// What a program gets where nothing was copied.
+/// The JSON document of a failure.
 #[derive(Serialize)]
 struct TransferFailureJson {
     ok: bool,
@@ -61,7 +61,7 @@ struct TransferFailureJson {
     error: ErrorReport,
 }
 
-/// Copies servers: shows the difference, asks where somebody is there, and tells what was done.
+/// Copies servers: shows the difference, asks on a terminal, and reports the result.
 pub(crate) fn run(
     (program, tokens): (&str, TokenHandling),
     args: &TransferArgs,
@@ -128,7 +128,7 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-/// A server that was asked for by name and not copied is a no.
+/// Returns exit code 1 if a server that was named was not copied.
 fn exit_of(transfer: &Transfer, args: &TransferArgs) -> Exit {
     if args.names.is_empty() || transfer.skipped.is_empty() {
         Exit::Success
@@ -137,7 +137,7 @@ fn exit_of(transfer: &Transfer, args: &TransferArgs) -> Exit {
     }
 }
 
-/// Asks whether literal tokens go to the credential store; says whether they do.
+/// Asks whether to move literal tokens to the credential store.
 fn ask_about_tokens(preview: &Transfer, invocation: &Invocation) -> bool {
     let storable = preview.secrets.iter().filter(|secret| secret.can_be_stored);
     let names: Vec<&str> = storable.map(|secret| secret.name.as_str()).collect();
@@ -151,7 +151,7 @@ fn ask_about_tokens(preview: &Transfer, invocation: &Invocation) -> bool {
     invocation.ui.confirm(&question) == Confirmation::Yes
 }
 
-/// Warns of secrets that stand literally in what is written.
+/// Warns of literal secrets in the entries that are written.
 fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &Invocation) {
     let ui = &invocation.ui;
     let path = phrase::path(&transfer.path, &invocation.env);
@@ -162,7 +162,7 @@ fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &
         if is_shared {
             ui.notice(&format!(
                 "{label} {name}: {field} is a literal secret, and {path} is a file of the project: \
-                 whoever gets the project gets it"
+                 everybody with access to the project can read it"
             ));
         } else if secret.can_be_stored {
             ui.notice(&format!("{label} {name}: {field} is a literal token"));
@@ -217,9 +217,9 @@ fn summary(transfer: &Transfer, args: &TransferArgs, invocation: &Invocation) ->
     if added + changed == 0 {
         return match transfer.unchanged.len() {
             0 => format!("Nothing to write to {path}."),
-            1 => format!("Nothing to write to {path}: 1 server is there already, the same."),
+            1 => format!("Nothing to write to {path}: 1 server is already there, unchanged."),
             same => {
-                format!("Nothing to write to {path}: {same} servers are there already, the same.")
+                format!("Nothing to write to {path}: {same} servers are already there, unchanged.")
             }
         };
     }
@@ -233,7 +233,7 @@ fn summary(transfer: &Transfer, args: &TransferArgs, invocation: &Invocation) ->
         (true, ..) => format!("Would add {} to {path} and replace {changed}", count(added)),
     };
     match &transfer.backup {
-        Some(backup) => format!("{text} (before: {}).", phrase::path(backup, &invocation.env)),
+        Some(backup) => format!("{text} (backup: {}).", phrase::path(backup, &invocation.env)),
         None => format!("{text}."),
     }
 }

@@ -1,4 +1,4 @@
-//! `wharf untrust`: takes back what `wharf trust` said.
+//! `wharf untrust`: revokes the trust that `wharf trust` recorded.
 
 use clap::Args;
 use wharf_config::trust::Trust;
@@ -10,27 +10,27 @@ use super::trust::tool_review;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Confirmation, phrase};
 
-/// Take back your agreement to servers of this project
+/// Stop trusting servers of this project
 ///
-/// A server that is no longer trusted is not started again before you agree to it anew.
-/// Without a name each trusted one is asked about. With --tools the servers stay trusted, but
-/// agents ask again before they call their tools.
+/// Wharf does not start a server that is no longer trusted. Without a name, you are asked about
+/// each trusted server. With --tools the servers stay trusted, but agents ask again before they
+/// call their tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf untrust fs
   wharf untrust --all
   wharf untrust --folder
-  wharf untrust github --tools   take back every \"always\" for calls of its tools")]
+  wharf untrust github --tools   revoke every \"always\" for calls of its tools")]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
     selection: TrustSelection,
-    /// Ask again before their tools are called, whatever was answered for good
+    /// Revoke the permanent approvals for calls of their tools
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
 }
 
-/// Takes back an agreement.
+/// Revokes trust.
 pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let selection = &args.selection;
     if args.tools {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &UntrustArgs, invocation: &Invocation) -> Result<Exit, F
 fn revoke(names: &[String], catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     let folders = &catalog.project_folders;
     let known = |name: &String| catalog.candidates(name).next().is_some();
-    // A name may be gone from the files and still be on record.
+    // A server that was removed from its file may still be recorded.
     let revoked = update_record(invocation, |record| {
         let revoked = names.iter().filter(|name| record.revoke(name, folders));
         revoked.cloned().collect::<Vec<_>>()
@@ -93,7 +93,7 @@ fn report(names: Vec<String>, invocation: &Invocation) -> Result<Exit, Failure> 
 fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     let folder = catalog.project_folders.last().ok_or(Failure::NotAProject)?;
     let was_trusted = update_record(invocation, |record| {
-        // Every folder up to the root: trust may have been given before this was a repository.
+        // All folders up to the root, because one may have been trusted before it was a repository.
         let folders = catalog.project_folders.iter();
         folders.fold(false, |was, folder| record.revoke_folder(folder) | was)
     })?;

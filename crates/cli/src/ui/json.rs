@@ -1,8 +1,8 @@
-//! JSON that is safe to look at: whatever could move a cursor or turn a line around is written as
-//! its code. The document stays the same for a program that reads it.
+//! Prints JSON that is safe on a terminal: control characters and bidirectional overrides are
+//! escaped. A program that parses it gets the same document.
 //!
-//! Only the space between the words of a document is ours. Parts that a server wrote keep their
-//! digits and the order of their keys.
+//! Only the whitespace between tokens changes. Parts that a server wrote keep their digits and the
+//! order of their keys.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,17 +10,17 @@ use std::io;
 use serde::Serialize;
 use wharf_config::text::is_unsafe;
 
-/// How far lines are indented at most; a stranger may nest without end.
+/// The deepest indentation; an untrusted document may nest without limit.
 const MAX_INDENT: usize = 64;
 
-/// Writes a document, indented and with a line end.
+/// Formats a document, indented and with a final line end.
 pub(super) fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = indented(&serde_json::to_string(value)?);
     text.push('\n');
     Ok(text.into_bytes())
 }
 
-/// Puts each member and each item of valid JSON on a line of its own.
+/// Indents valid JSON: one member or item per line.
 pub(crate) fn indented(json: &str) -> String {
     let mut shown = String::with_capacity(json.len() + json.len() / 2);
     let mut depth: usize = 0;
@@ -66,7 +66,7 @@ fn add_line(shown: &mut String, depth: usize) {
     shown.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
 }
 
-/// Returns how long the string is with which a text begins, its quotes included.
+/// Returns the length of the JSON string at the start of a text, including its quotes.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -80,9 +80,9 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Adds a string of JSON, and escapes more than JSON demands.
+/// Adds a JSON string, and escapes more characters than JSON requires.
 fn add_safely(shown: &mut String, string: &str) {
-    // Nearly every string is plain, and a listing has thousands of them.
+    // Fast path: nearly every string is plain ASCII, and a listing has thousands of strings.
     if string.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         shown.push_str(string);
         return;

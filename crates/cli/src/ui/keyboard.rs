@@ -1,25 +1,25 @@
-//! Reads what somebody types, line by line, while other work goes on.
+//! Reads lines from stdin asynchronously, and discards input that was typed before a question.
 //!
-//! One is kept for a whole run, because a read that somebody gave up goes on. What was typed before
-//! a question must not answer it.
+//! One [`Keyboard`] is kept for a whole run, because a read that was cancelled continues in the
+//! background. Input that was typed before a question must not answer it.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin, stdin};
 
-/// What is typed on the standard input.
+/// The lines of stdin.
 pub(crate) struct Keyboard(Lines<BufReader<Stdin>>);
 
 impl Keyboard {
-    /// Listens; nothing is read before somebody wants a line. Needs a Tokio runtime.
+    /// Opens stdin; reading starts with the first request for a line. Needs a Tokio runtime.
     pub(crate) fn open() -> Self {
         Self(BufReader::new(stdin()).lines())
     }
 
-    /// Forgets what was typed before there was a question, so that it answers none.
+    /// Discards what was typed so far, so that it does not answer the next question.
     pub(crate) async fn discard_typed(&mut self) {
         discard_unread();
-        // Whoever waited last may have left a line that arrived since.
+        // A cancelled read may have received a line meanwhile.
         loop {
             tokio::select! {
                 biased;
@@ -29,25 +29,25 @@ impl Keyboard {
         }
     }
 
-    /// Waits for the next line; none if the input was ended, as with Ctrl-D. May be dropped.
+    /// Waits for the next line; `None` at the end of the input (Ctrl-D). Cancel safe.
     pub(crate) async fn line(&mut self) -> io::Result<Option<String>> {
         self.0.next_line().await
     }
 }
 
-/// Forgets what the terminal has and nobody has read. Every question begins with this.
+/// Discards unread input of the terminal. Every question begins with this.
 #[cfg(unix)]
 pub(super) fn discard_unread() {
     use rustix::termios::{QueueSelector, tcflush};
-    // What is not a terminal has nothing to forget.
+    // It fails only if stdin is not a terminal.
     let _nothing_to_do = tcflush(io::stdin(), QueueSelector::IFlush);
-    // Secrets are read from here, whatever the standard input is.
+    // Secrets are read from /dev/tty, whatever stdin is.
     if let Ok(terminal) = std::fs::File::open("/dev/tty") {
         let _nothing_to_do = tcflush(terminal, QueueSelector::IFlush);
     }
 }
 
-/// On Windows the console keeps what was typed: there is no safe call in the standard library that
-/// discards it. Answers there need a line of their own, and only `y` or `yes` agrees.
+/// On Windows, input typed before a question is kept, because the standard library has no safe call
+/// that discards it. Only a whole line with `y` or `yes` agrees there.
 #[cfg(not(unix))]
 pub(super) fn discard_unread() {}

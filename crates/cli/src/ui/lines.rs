@@ -1,10 +1,10 @@
-//! A text that grows line by line. What is added is safe to show.
+//! Builds a text line by line. The text that is added must already be safe to print.
 
 use wharf_config::text::clean;
 
 use super::style;
 
-/// Lines for the screen.
+/// Lines to print.
 #[derive(Debug, Default)]
 pub(crate) struct Lines(String);
 
@@ -20,14 +20,14 @@ impl Lines {
         self.add(format!("  {}{value}", style::faint(&format!("{label:<15}"))));
     }
 
-    /// Adds what can be done, below what it is about. The hint may be foreign.
+    /// Adds a hint. The hint may contain untrusted text.
     pub(crate) fn hint(&mut self, indent: &str, hint: Option<&str>) {
         if let Some(hint) = hint {
             self.add(format!("{indent}{} {}", style::advice("hint:"), clean(hint)));
         }
     }
 
-    /// Adds how something is typed, below what it is about. The line is safe to show.
+    /// Adds a usage line. The line must be safe to print.
     pub(crate) fn usage(&mut self, indent: &str, usage: Option<&str>) {
         if let Some(usage) = usage {
             self.add(format!("{indent}{} {usage}", style::advice("usage:")));

@@ -1,15 +1,15 @@
-//! Where the lines of the log go: to stderr, one line per event, safe to show.
+//! Writes the log to stderr, one line per event, with control characters escaped.
 
 use std::io::{self, Write};
 
 use wharf_config::text::clean;
 
-/// Writes one line of the log.
+/// The writer of one log line.
 #[derive(Debug)]
 pub(crate) struct LogLine;
 
 impl LogLine {
-    /// Takes the next line.
+    /// Creates the writer for the next line.
     pub(crate) fn new() -> Self {
         Self
     }
@@ -17,7 +17,7 @@ impl LogLine {
 
 impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Names of servers and tools are foreign text.
+        // Names of servers and tools are untrusted text.
         let line = String::from_utf8_lossy(bytes);
         let line = format!("{}\n", clean(line.trim_end()));
         io::stderr().lock().write_all(line.as_bytes())?;

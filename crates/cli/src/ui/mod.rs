@@ -1,8 +1,9 @@
-//! The door to the person: everything that is written to the screen, and what is asked.
+//! Terminal input and output. Only this module prints and prompts.
 //!
-//! Data goes to stdout, all else to stderr. `screen` writes and asks, `keyboard` reads, `json`,
-//! `lines`, `table` and `wrap` lay out, `log` takes the log, `style` knows the colours, `phrase`
-//! has the words that several verbs share, `time_ago` tells when something was.
+//! Data goes to stdout, everything else to stderr. `screen` prints and asks for
+//! confirmation, `keyboard` reads lines, `json`, `lines`, `table` and `wrap` format
+//! text, `log` writes log lines, `style` has the colours, `phrase` formats names, paths
+//! and problems, and `time_ago` formats the age of an event.
 
 mod json;
 mod keyboard;

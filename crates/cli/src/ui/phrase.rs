@@ -1,4 +1,5 @@
-//! Words that several verbs share, made safe to show.
+//! Formats names, paths, problems, command lines and durations for the screen. Control characters
+//! in untrusted text are escaped.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,20 +8,20 @@ use wharf_config::text::{clean, clean_lines, clip_escaped, escape_invisible};
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Env, Level, Problem, Source, shell};
 
-/// How much of a name is shown.
+/// The longest name that is printed in full, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// Shows a name.
+/// Formats a name.
 pub(crate) fn name(name: &str) -> String {
     clip_escaped(name, LONGEST_NAME)
 }
 
-/// Shows a name in quotes.
+/// Formats a name in quotes.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", clip_escaped(name, LONGEST_NAME))
 }
 
-/// Shows names in quotes, the last one after "and".
+/// Formats names in quotes, the last one after "and".
 pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<String> = names.into_iter().map(quoted).collect();
     match names.pop() {
@@ -30,7 +31,7 @@ pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> Strin
     }
 }
 
-/// Shows a text of several lines: everything unsafe but line ends and tabs as its code.
+/// Formats a text of several lines: escapes unsafe characters, but keeps line ends and tabs.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.into();
@@ -38,23 +39,23 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     clean_lines(text).into()
 }
 
-/// Shows the first line of a text.
+/// Formats the first line of a text.
 pub(crate) fn first_line(text: &str) -> String {
     let lines = text.lines().map(str::trim);
     clean(lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default())
 }
 
-/// Shows a path with `~` for the home folder.
+/// Formats a path with `~` for the home folder.
 pub(crate) fn path(path: &Path, env: &Env) -> String {
     escape_invisible(&env.display_path(path))
 }
 
-/// Counts things: `1 server`, `2 servers`.
+/// Formats a number with its noun: `1 server`, `2 servers`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Names whose file it is: `Cursor · project`.
+/// Formats the program and the level of a source: `Cursor · project`.
 pub(crate) fn source(source: &Source) -> String {
     match source.level {
         Level::Builtin => "Wharf defaults".to_owned(),
@@ -65,7 +66,7 @@ pub(crate) fn source(source: &Source) -> String {
     }
 }
 
-/// Shows where a definition stands: `~/.cursor/mcp.json:3`.
+/// Formats the file and the line of a definition: `~/.cursor/mcp.json:3`.
 pub(crate) fn place(source: &Source, line: u32, env: &Env) -> String {
     match source.level {
         Level::Builtin => "built in".to_owned(),
@@ -74,7 +75,7 @@ pub(crate) fn place(source: &Source, line: u32, env: &Env) -> String {
     }
 }
 
-/// Shows a problem on one line: where, whose, what.
+/// Formats a problem on one line: file, server, message.
 pub(crate) fn problem(problem: &Problem, env: &Env) -> String {
     let file = problem.path.as_deref().map(|file| match problem.line {
         Some(line) => format!("{}:{line}: ", path(file, env)),
@@ -85,7 +86,7 @@ pub(crate) fn problem(problem: &Problem, env: &Env) -> String {
     format!("{}{}{message}", file.unwrap_or_default(), server.unwrap_or_default())
 }
 
-/// Shows what a server is: its command line or address.
+/// Formats the command line or the URL of a server.
 pub(crate) fn what(view: &CatalogServerView<'_>) -> String {
     match (&view.command, &view.url) {
         (Some(command), _) => command_line(command, view.args.as_deref().unwrap_or_default()),
@@ -94,19 +95,18 @@ pub(crate) fn what(view: &CatalogServerView<'_>) -> String {
     }
 }
 
-/// Shows a command line so that each word can be told from the next.
+/// Formats a command line with quoted words.
 pub(crate) fn command_line(command: &str, args: &[String]) -> String {
     let words = std::iter::once(command).chain(args.iter().map(String::as_str));
     words.map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Shows a word the way it would be typed in a shell, so that it can be copied: nothing in it is
-/// run or replaced.
+/// Quotes a word for a shell, so that it can be copied: nothing in it is executed or expanded.
 pub(crate) fn word(text: &str) -> String {
     shell::quote(text)
 }
 
-/// Shows milliseconds as a person would say them.
+/// Formats milliseconds in a readable unit: `250 ms`, `30 s`, `2 min`.
 pub(crate) fn duration(milliseconds: u64) -> String {
     match milliseconds {
         0 => "no limit".to_owned(),

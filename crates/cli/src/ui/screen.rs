@@ -1,7 +1,7 @@
-//! Writes to the streams, and asks.
+//! Prints to stdout and stderr, and asks for confirmation.
 //!
-//! Data is written at once and must arrive; a reader that went away ends the run quietly. A message
-//! that cannot be written is not worth a failure.
+//! Data on stdout is written at once; a closed pipe ends the run without an error message. Errors
+//! of writing to stderr are ignored.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -25,47 +25,47 @@ use crate::commands::Failure;
 use crate::commands::report::FailureDocument;
 use crate::host::Terminal;
 
-/// The screen of one run.
+/// The output settings of one run.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the streams")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the streams")]
 pub(crate) struct Ui {
-    /// Print data as JSON.
+    /// Whether data is printed as JSON.
     pub(crate) json: bool,
-    /// How much to say beyond the answer.
+    /// How much is printed besides the data.
     pub(crate) verbosity: Verbosity,
-    /// How many columns there are for data; no limit where it is not a terminal.
+    /// The width for data; `None` if stdout is not a terminal.
     width: Option<usize>,
-    /// How many columns there are for messages; no limit where they do not go to a terminal.
+    /// The width for messages; `None` if stderr is not a terminal.
     message_width: Option<usize>,
-    /// Whether somebody is there to answer.
+    /// Whether questions can be asked: stdin and stderr are terminals.
     pub(crate) can_ask: bool,
-    /// Whether the standard input is a keyboard.
+    /// Whether stdin is a terminal.
     pub(crate) is_stdin_terminal: bool,
-    /// Whether somebody watches who would like to know what is awaited.
+    /// Whether a progress line is printed.
     pub(crate) shows_progress: bool,
     out: ColorChoice,
     err: ColorChoice,
 }
 
-/// How much to say beyond the answer.
+/// How much is printed besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     /// Errors only.
     Quiet,
     /// Warnings and notices.
     Normal,
-    /// What was looked at, too.
+    /// Also which files were read.
     Verbose,
 }
 
-/// What somebody said to a question.
+/// The answer to a yes/no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmation {
     /// Yes.
     Yes,
     /// Anything else.
     No,
-    /// Nobody is there any more.
+    /// The input was closed.
     InputClosed,
 }
 
@@ -77,7 +77,7 @@ impl Confirmation {
 }
 
 impl Ui {
-    /// Prepares the screen as the flags and the terminal say.
+    /// Derives the settings from the flags and the terminal.
     pub(crate) fn new(flags: &Flags, terminal: Terminal, env: &Env) -> Self {
         let plain = env.nonempty_variable("NO_COLOR").is_some()
             || env.nonempty_variable("TERM").is_some_and(|term| term == "dumb");
@@ -107,29 +107,29 @@ impl Ui {
         }
     }
 
-    /// Writes the answer.
+    /// Writes data to stdout.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         write_painted(io::stdout().lock(), text, self.out).map_err(Failure::Output)
     }
 
-    /// Writes an answer that consists of sentences: a terminal gets them wrapped at words.
+    /// Writes sentences to stdout; on a terminal they are wrapped at words.
     pub(crate) fn sentences(&self, text: &str) -> Result<(), Failure> {
         self.data(&wrapped(text, self.width))
     }
 
-    /// Tells whether the answer goes to a terminal.
+    /// Tells whether data goes to a terminal.
     pub(crate) fn is_data_on_terminal(&self) -> bool {
         self.width.is_some()
     }
 
-    /// Sets the messages apart from a table above them, where somebody sees both.
+    /// Prints an empty line between a table and the messages, if stdout is a terminal.
     pub(crate) fn blank_line(&self) {
         if self.width.is_some() {
             self.notice("");
         }
     }
 
-    /// Writes the answer as a table.
+    /// Writes a table to stdout.
     pub(crate) fn table(&self, table: Table) -> Result<(), Failure> {
         let colours = match self.out {
             ColorChoice::Never => Colours::Unwanted,
@@ -138,19 +138,19 @@ impl Ui {
         self.data(&table.render(self.width, colours))
     }
 
-    /// Says something beside the answer. The text is safe to show.
+    /// Prints a notice to stderr. The text must be safe to print.
     pub(crate) fn notice(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
             self.message(&format!("{text}\n"));
         }
     }
 
-    /// Says what can be done. The text is safe to show.
+    /// Prints a hint to stderr. The text must be safe to print.
     pub(crate) fn hint(&self, text: &str) {
         self.notice(&format!("{} {text}", style::advice("hint:")));
     }
 
-    /// Says what is wrong in files, file by file.
+    /// Prints problems, sorted by file and line.
     pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>, env: &Env) {
         if self.verbosity == Verbosity::Quiet {
             return;
@@ -168,7 +168,7 @@ impl Ui {
         self.message(&lines.into_text());
     }
 
-    /// Says why the run failed: what, why, and what to do.
+    /// Prints why the run failed: the error, its causes, and a hint.
     pub(crate) fn failure(&self, failure: &Failure) {
         let mut lines = Lines::default();
         let mut said = failure.to_string();
@@ -176,7 +176,7 @@ impl Ui {
         let mut source = failure.source();
         while let Some(cause) = source {
             let words = cause.to_string();
-            // Some errors already end with the words of their cause.
+            // The text of some errors already ends with the text of their cause.
             if !said.ends_with(&words) {
                 lines.add(format!("  {} {}", style::faint("cause:"), clean(&words)));
             }
@@ -194,16 +194,16 @@ impl Ui {
         self.message(&lines.into_text());
     }
 
-    /// Writes a line to stderr in place of the one before; an empty one leaves nothing.
+    /// Replaces the current line on stderr; an empty text erases it.
     pub(crate) fn status_line(&self, text: &str) {
-        // One column less than there are, so that the terminal does not begin a new line.
+        // One column stays free, because some terminals wrap after the last one.
         let text = clean(text);
         let text = table::fit(&text, self.message_width.unwrap_or(80).saturating_sub(1));
         let _best_effort = write!(io::stderr().lock(), "\r\u{1b}[K{text}");
     }
 
-    /// Asks a question that is answered with yes or no. The text is safe to show. What was typed
-    /// before is no answer.
+    /// Asks a yes/no question. Input that was typed before is discarded. The text must be safe to
+    /// print.
     pub(crate) fn confirm(&self, question: &str) -> Confirmation {
         discard_unread();
         self.message(&format!("{question} [y/N] "));
@@ -214,7 +214,7 @@ impl Ui {
         }
     }
 
-    /// Does the same while other work goes on, and may be dropped. Needs a Tokio runtime.
+    /// Asks a yes/no question without blocking the thread. Cancel safe. Needs a Tokio runtime.
     pub(crate) async fn confirm_async(&self, question: &str) -> Confirmation {
         let mut keyboard = Keyboard::open();
         keyboard.discard_typed().await;
@@ -225,8 +225,7 @@ impl Ui {
         }
     }
 
-    /// Asks for a secret on the terminal itself and does not show what is typed. The text is safe
-    /// to show.
+    /// Asks for a secret on the controlling terminal, without echo. The text must be safe to print.
     pub(crate) fn read_secret(question: &str) -> io::Result<Secret> {
         discard_unread();
         rpassword::prompt_password(question).map(Secret::new)
@@ -239,8 +238,8 @@ impl Ui {
     }
 }
 
-/// Shows the help or version that was asked for, or why the command line was not understood. The
-/// latter is also a document for a program.
+/// Prints the help, the version, or a usage error. With `--json` a usage error is also printed as a
+/// JSON document.
 pub(crate) fn show_usage(error: &clap::Error, json: bool) -> ExitCode {
     let _best_effort = error.print();
     if json && error.use_stderr() {
@@ -249,27 +248,27 @@ pub(crate) fn show_usage(error: &clap::Error, json: bool) -> ExitCode {
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Says that something went wrong inside Wharf itself.
+/// Prints an internal error (a panic).
 pub(crate) fn print_internal_error(place: &str) {
-    let text = format!("error: something failed inside Wharf{place}\n  hint: please report it\n");
+    let text = format!("error: Wharf panicked{place}\n  hint: please report it\n");
     let _best_effort = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes the answer for a program: one document and nothing else.
+/// Prints the JSON document of a run to stdout.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     IS_DOCUMENT_PRINTED.store(true, Ordering::Relaxed);
     json::document(value).and_then(|bytes| write_plain(&bytes)).map_err(Failure::Output)
 }
 
-/// Whether stdout has its document: there must not be a second one.
+/// Whether the JSON document was printed; there must be only one.
 static IS_DOCUMENT_PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Tells whether a document was written to stdout.
+/// Tells whether the JSON document was printed.
 pub(crate) fn has_printed_document() -> bool {
     IS_DOCUMENT_PRINTED.load(Ordering::Relaxed)
 }
 
-/// Writes something that is meant to become a file.
+/// Writes bytes to stdout unchanged.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     write_plain(bytes).map_err(Failure::Output)
 }
@@ -278,13 +277,13 @@ fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     width.map_or(Cow::Borrowed(text), |width| wrap(text, width))
 }
 
-/// Writes a text with its colours, or without and then at once.
+/// Writes a text with or without its colours.
 fn write_painted<S>(mut stream: S, text: &str, choice: ColorChoice) -> io::Result<()>
 where
     S: RawStream + AsLockedWrite,
 {
     if choice == ColorChoice::Never {
-        // Mostly nothing has to be taken out.
+        // Fast path: most texts have no colours.
         if text.contains('\u{1b}') {
             stream.write_all(strip_str(text).to_string().as_bytes())?;
         } else {

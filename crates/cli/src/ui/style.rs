@@ -1,44 +1,43 @@
-//! The few colours that are used, by what they mean. Every text makes sense without them.
+//! The colours, named by their meaning. Every text is understandable without them.
 //!
-//! Colours are always written; the screen takes them out again where they are not wanted, so
-//! nothing that makes text has to know.
+//! Text is always built with colours; `screen` removes them where they are not wanted.
 
 use owo_colors::{OwoColorize, Style};
 use wharf_config::DefinitionState;
 
 use super::Paint;
 
-/// Something is as it should be.
+/// Marks something that works.
 pub(crate) fn good(text: &str) -> String {
     text.style(Style::new().green()).to_string()
 }
 
-/// Somebody should look at it.
+/// Marks a warning.
 pub(crate) fn warning(text: &str) -> String {
     text.style(Style::new().yellow()).to_string()
 }
 
-/// Something does not work.
+/// Marks an error.
 pub(crate) fn bad(text: &str) -> String {
     text.style(Style::new().red().bold()).to_string()
 }
 
-/// The thing that is talked about.
+/// Marks the subject of a line, such as a name.
 pub(crate) fn strong(text: &str) -> String {
     text.style(Style::new().bold()).to_string()
 }
 
-/// Worth knowing, not worth a look.
+/// Marks secondary information.
 pub(crate) fn faint(text: &str) -> String {
     text.style(Style::new().dimmed()).to_string()
 }
 
-/// What can be done about it.
+/// Marks a hint.
 pub(crate) fn advice(text: &str) -> String {
     text.style(Style::new().cyan()).to_string()
 }
 
-/// Returns the colour of a state.
+/// Returns the colour of a server's state.
 pub(crate) fn state_colour(state: DefinitionState) -> Paint {
     match state {
         DefinitionState::Enabled => good,

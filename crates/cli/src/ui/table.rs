@@ -1,8 +1,9 @@
-//! Columns that fit the terminal.
+//! Tables that fit the width of the terminal.
 //!
-//! On a terminal columns give way until a row fits: first those that are said to, then what can be
-//! done without is left out, the least useful column first, then the widest. Elsewhere nothing is
-//! cut; only the padding has a limit, so that one long value does not blow up every row.
+//! A table that is too wide is narrowed in three steps: columns with `shrinking_first_to`
+//! shrink first, then columns with `droppable_at` are dropped by rank, then the widest
+//! columns shrink. Without a terminal nothing is cut; only the padding is limited, so
+//! that one long value does not widen every row.
 
 use std::borrow::Cow;
 
@@ -13,29 +14,29 @@ use super::style;
 /// The space between columns.
 const GAP: &str = "  ";
 
-/// A column never gets narrower than this.
+/// The minimum width of a column.
 const MIN_WIDTH: usize = 8;
 
-/// Below this little can be read, so something else has to give way.
+/// The width below which a column is hardly readable, so that other columns are dropped first.
 const READABLE_WIDTH: usize = 12;
 
-/// How far cells are padded where nothing is cut.
+/// The maximum padding of cells where nothing is cut.
 const MAX_PADDING: usize = 60;
 
-/// Rows under a header.
+/// A header and rows.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
 }
 
-/// A header, what matters in its cells, and how far it gives way before the others.
+/// A header, and how the column is narrowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     header: &'static str,
     cut_mode: CutMode,
     shrinks_first_to: Option<usize>,
-    /// Whether it may be left out, and the lower the earlier.
+    /// The rank by which it is dropped, the lowest first; `None` if it is never dropped.
     drop_rank: Option<u8>,
 }
 
@@ -44,16 +45,16 @@ pub(crate) struct Column {
 enum CutMode {
     Beginning,
     End,
-    /// The end from the last `·` on.
+    /// The part from the last `·` to the end.
     LastPart,
-    /// The name of the program with which a command line begins, then its arguments.
+    /// The file name of the program of a command line, then its arguments.
     Program,
 }
 
-/// Gives a text its colour.
+/// A function that colours a text.
 pub(crate) type Paint = fn(&str) -> String;
 
-/// A text that is safe to show, and its colour.
+/// A text that is safe to print, and its colour.
 #[derive(Debug)]
 pub(crate) struct Cell {
     text: String,
@@ -61,45 +62,44 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Makes a cell without colour.
+    /// Creates a cell without a colour.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), paint: str::to_owned }
     }
 
-    /// Makes a cell with a colour.
+    /// Creates a cell with a colour.
     pub(crate) fn painted(text: impl Into<String>, paint: Paint) -> Self {
         Self { text: text.into(), paint }
     }
 }
 
 impl Column {
-    /// Makes a column of texts whose beginning matters.
+    /// Creates a column of texts that are cut at the end.
     pub(crate) const fn text(header: &'static str) -> Self {
         Self { header, cut_mode: CutMode::Beginning, shrinks_first_to: None, drop_rank: None }
     }
 
-    /// Makes a column of paths, whose end matters.
+    /// Creates a column of paths, which are cut at the beginning.
     pub(crate) const fn path(header: &'static str) -> Self {
         Self { cut_mode: CutMode::End, ..Self::text(header) }
     }
 
-    /// Makes a column of texts such as `Cursor · project`, whose last part matters.
+    /// Creates a column of texts such as `Cursor · project`, which keep their last part.
     pub(crate) const fn parts(header: &'static str) -> Self {
         Self { cut_mode: CutMode::LastPart, ..Self::text(header) }
     }
 
-    /// Lets the column give way before the others, at first down to a width.
+    /// Lets the column shrink to a width before the other columns do.
     pub(crate) const fn shrinking_first_to(self, width: usize) -> Self {
         Self { shrinks_first_to: Some(width), ..self }
     }
 
-    /// Makes a column of command lines and addresses: folders before a program go first.
+    /// Creates a column of command lines and URLs, which lose the folders of the program first.
     pub(crate) const fn command(header: &'static str) -> Self {
         Self { cut_mode: CutMode::Program, ..Self::text(header) }
     }
 
-    /// Lets the column be left out where others would have to be cut: the one with the lowest rank
-    /// first.
+    /// Lets the column be dropped before other columns become unreadable, the lowest rank first.
     pub(crate) const fn droppable_at(self, rank: u8) -> Self {
         Self { drop_rank: Some(rank), ..self }
     }
@@ -134,7 +134,7 @@ impl Column {
     }
 }
 
-/// Cuts the folders before the program of a command line, as many as it takes to fit.
+/// Removes as much of the program's folders from a command line as needed to fit.
 fn without_folders(text: &str, width: usize) -> String {
     let end = text.find(' ').unwrap_or(text.len());
     let (program, arguments) = text.split_at(end);
@@ -142,25 +142,25 @@ fn without_folders(text: &str, width: usize) -> String {
     let Some(name) = program.rfind(['/', '\\']).filter(|at| !is_address && *at > 0) else {
         return text.to_owned();
     };
-    // As much of the folders stays as there is room for, at least the sign before the name.
+    // The folders are cut from the left; the separator before the name always stays.
     let (folders, name) = program.split_at(name);
     let room = width.saturating_sub(columns(name) + columns(arguments) + 1);
     let kept: String = take(folders.chars().rev(), room).chars().rev().collect();
     format!("…{kept}{name}{arguments}")
 }
 
-/// Cuts a text to so many columns.
+/// Cuts a text to a width.
 pub(super) fn fit(text: &str, width: usize) -> Cow<'_, str> {
     Column::text("").cut(text, width)
 }
 
-/// Counts the columns that a text takes on a terminal.
+/// Returns the width of a text on a terminal.
 fn columns(text: &str) -> usize {
-    // Nearly all texts are plain, and the tables for the rest are large.
+    // Fast path: nearly all texts are ASCII, and the Unicode width tables are large.
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Takes as many characters as fit.
+/// Takes as many characters as fit into a width.
 fn take(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     chars
@@ -171,14 +171,14 @@ fn take(chars: impl Iterator<Item = char>, room: usize) -> String {
         .collect()
 }
 
-/// How a table is laid out.
+/// The computed layout of a table.
 struct Layout {
     widths: Vec<usize>,
     cuts: bool,
     colours: Colours,
 }
 
-/// Whether colours are wanted; leaving them out at once is cheaper than taking them out later.
+/// Whether colours are written; not writing them is cheaper than removing them later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Colours {
     Wanted,
@@ -186,17 +186,17 @@ pub(crate) enum Colours {
 }
 
 impl Table {
-    /// Starts a table.
+    /// Creates an empty table.
     pub(crate) fn new(columns: &[Column]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row with a cell for each column.
+    /// Adds a row with one cell per column.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
     }
 
-    /// Lays the table out for a terminal, or without a limit. A column without a word is left out.
+    /// Renders the table for a width, or without a limit. Empty columns are dropped.
     pub(crate) fn render(mut self, width: Option<usize>, colours: Colours) -> String {
         self.drop_empty_columns();
         let layout = Layout { widths: self.fit(width), cuts: width.is_some(), colours };
@@ -253,7 +253,7 @@ impl Table {
         text.push('\n');
     }
 
-    /// Decides how wide each column is.
+    /// Computes the width of each column.
     fn fit(&mut self, limit: Option<usize>) -> Vec<usize> {
         let mut widths = self.natural_widths();
         let Some(limit) = limit else {
@@ -295,7 +295,8 @@ impl Table {
     }
 }
 
-/// Takes from the widest of some columns until enough is gained; returns what is missing then.
+/// Shrinks the widest of some columns until `over` columns are saved; returns what is still
+/// missing.
 fn narrow(
     widths: &mut [usize],
     mut over: usize,

@@ -1,4 +1,4 @@
-//! Moments in the past, roughly, for people.
+//! Formats how long ago something happened, such as `5 min ago`.
 
 use std::time::SystemTime;
 
@@ -6,7 +6,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Says roughly how long ago a moment was.
+/// Returns the rounded age of a moment, such as `5 min ago`.
 pub(crate) fn time_ago(moment: SystemTime, now: SystemTime) -> String {
     match now.duration_since(moment).unwrap_or_default().as_secs() {
         ..MINUTE => "just now".to_owned(),

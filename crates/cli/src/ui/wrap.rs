@@ -1,8 +1,8 @@
-//! Wraps sentences at words where a terminal shows them.
+//! Wraps sentences at word boundaries for a terminal.
 //!
-//! The rest of a line is indented further than its beginning, so text from a server cannot look
-//! like a line of ours. A word that is wider than the terminal, such as a path, is left whole for
-//! the terminal to break, and so is a command line: both are there to be copied.
+//! Continuation lines are indented further, so that text from a server cannot look like a line of
+//! Wharf. Words that are wider than the terminal, such as paths, and command lines are not broken,
+//! because they are meant to be copied.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use anstream::adapter::strip_str;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Wraps each line of a text to so many columns. Colours take none.
+/// Wraps each line of a text to a width. Colour codes have no width.
 pub(crate) fn wrap(text: &str, columns: usize) -> Cow<'_, str> {
     if text.lines().all(|line| display_width(line) <= columns) {
         return Cow::Borrowed(text);
@@ -26,12 +26,12 @@ fn wrap_line(line: &str, columns: usize) -> Cow<'_, str> {
     let indent = &words[..words.len() - words.trim_start().len()];
     let rest = " ".repeat(rest_indent(words, indent.len(), columns));
     let mut wrapped = fill(words.trim_start(), columns, indent, &rest);
-    // The blank between a question and its answer, or the end of the line.
+    // Keep the space after a question, or the line end.
     wrapped.push_str(&line[words.len()..]);
     Cow::Owned(wrapped)
 }
 
-/// Wraps words; the first line and the others begin with the given blanks.
+/// Wraps words, with an indent for the first line and one for the others.
 pub(crate) fn fill(words: &str, columns: usize, first: &str, rest: &str) -> String {
     let options = Options::new(columns)
         .initial_indent(first)
@@ -43,8 +43,8 @@ pub(crate) fn fill(words: &str, columns: usize, first: &str, rest: &str) -> Stri
     textwrap::fill(words, options)
 }
 
-/// Returns where the rest of a line begins: below the value where a label and a gap are in front of
-/// it, else a little further than the line itself.
+/// Returns the indent of continuation lines: below the value in a line with a label, else two
+/// columns more than the line itself.
 fn rest_indent(line: &str, indent: usize, columns: usize) -> usize {
     let plain = strip_str(line).to_string();
     let below_value = plain[indent..].split_once("  ").map(|(label, rest)| {
@@ -54,7 +54,7 @@ fn rest_indent(line: &str, indent: usize, columns: usize) -> usize {
     below_value.filter(|at| *at <= columns / 2).unwrap_or(indent + 2)
 }
 
-/// Tells whether a line is there to be copied and run.
+/// Tells whether a line is a command to copy.
 fn is_command(line: &str) -> bool {
     let plain = strip_str(line).to_string();
     let words = plain.trim_start();
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn a_wrapped_value_is_aligned_below_its_start() {
-        assert_snapshot!(wrap("  approval       ask (an agent has to, for every call)\n", 40), @"
-          approval       ask (an agent has to,
-                         for every call)
+        assert_snapshot!(wrap("  approval       ask (an agent must ask before every call)\n", 40), @"
+          approval       ask (an agent must ask
+                         before every call)
         ");
     }
 

@@ -1,4 +1,4 @@
-//! When nothing is exported, and what a collector that is no help costs: next to nothing.
+//! The variables that configure the span export, and collectors that are unreachable or refuse.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::world::World;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// Runs a command line and says how long it took.
+/// Runs a command line and returns how long it took.
 fn timed(world: &World, line: &str) -> (Output, Duration) {
     let began = Instant::now();
     (world.output(line), began.elapsed())
@@ -67,7 +67,7 @@ fn an_unreachable_or_refusing_collector_causes_one_warning() {
     let away = warnings("http://me:s3cret@127.0.0.1:1/?key=s3cret");
     assert_snapshot!(away, @"
     warning: not all spans have reached the collector
-    hint: see `OTEL_EXPORTER_OTLP_ENDPOINT`, or say `OTEL_TRACES_EXPORTER=none`
+    hint: check `OTEL_EXPORTER_OTLP_ENDPOINT`, or set `OTEL_TRACES_EXPORTER=none`
     ");
     assert_eq!(warnings(&Collector::start(0, CollectorBehavior::Refuses).endpoint()), away);
 }
@@ -79,7 +79,7 @@ fn a_collector_that_never_answers_does_not_delay_the_run() {
     let (output, took) = timed(&world, "list");
     assert!(output.status.success());
     assert_eq!(collector.requests().len(), 1);
-    // A second is what it may take; the rest is for a busy machine.
+    // The export may take one second; the rest is for a busy machine.
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(String::from_utf8(output.stderr).unwrap().contains("not all spans have reached"));
 }
@@ -105,7 +105,7 @@ fn an_unsupported_setting_causes_a_warning_and_disables_only_the_export() {
     hint: only `otlp` and `none` are supported
     "#);
     assert_snapshot!(warnings(ENDPOINT, "http://me:s3cret@[h/?key=s3cret"), @"
-    warning: the endpoint for OpenTelemetry is not understood, so no spans are exported
-    hint: `OTEL_EXPORTER_OTLP_ENDPOINT` is an address such as http://127.0.0.1:4318
+    warning: the OpenTelemetry endpoint is not a valid address, so no spans are exported
+    hint: set `OTEL_EXPORTER_OTLP_ENDPOINT` to an address such as http://127.0.0.1:4318
     ");
 }

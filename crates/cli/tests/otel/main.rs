@@ -1,7 +1,7 @@
-//! With the feature `otel`: runs the real binary beside a collector, and looks at what arrives.
+//! Tests of the feature `otel`: run the real binary with an OTLP collector and check the export.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test may")]
+#![expect(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod export_settings;
 mod spans;

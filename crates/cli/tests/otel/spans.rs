@@ -1,4 +1,4 @@
-//! What a run tells: which spans there are, how they belong together, and what is in none of them.
+//! The exported spans of a run: their attributes, their parents, and that they contain no secret.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::collector::{Collector, CollectorBehavior, Span};
 use crate::server_script::{Era, ServerScript};
 use crate::world::World;
 
-/// A server that writes down every line it is sent, and has tools that answer in all kinds of ways.
+/// A server that records every line it receives; each tool ends a call in a different way.
 const SERVER: ServerScript<'static> = ServerScript {
     before: r#"echo "s3cret-of-stderr $API_TOKEN" >&2"#,
     each: "note seen",
@@ -23,7 +23,7 @@ const SERVER: ServerScript<'static> = ServerScript {
 "#,
 };
 
-/// Whoever started us.
+/// The `TRACEPARENT` of the parent process.
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 
 fn world(collector: &Collector) -> World {
@@ -34,7 +34,7 @@ fn world(collector: &Collector) -> World {
         .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint())
 }
 
-/// Runs a command line and shows the spans that arrive, by name.
+/// Runs a command line and renders the exported spans, sorted by name.
 fn exported_spans(line: &str) -> String {
     let collector = Collector::start(0, CollectorBehavior::Answers);
     let output = world(&collector).output(line);
@@ -87,9 +87,9 @@ fn a_call_exports_spans_of_the_run_the_connection_and_the_request() {
       process.exit.code: 0
       process.pid: [pid]
       verb: call
-      * a server stands differently
-      * a server stands differently
-      * a server stands differently
+      * the status of a server changed
+      * the status of a server changed
+      * the status of a server changed
     ");
 }
 
@@ -149,7 +149,7 @@ fn all_spans_are_one_trace_and_the_server_gets_its_context() {
     assert_eq!(run.parent, "00f067aa0ba902b7");
     assert_eq!([&connection.parent, &call.parent], [&run.id, &run.id]);
     assert_eq!([&connect.parent, &attempt.parent], [&connection.id, &call.id]);
-    // A call uses a connection that it need not have caused.
+    // A call can use a connection that an earlier span opened, so it links to it.
     assert_eq!(attempt.links, std::slice::from_ref(&connection.id));
     let seen = fs::read_to_string(world.path("bin/box.seen")).unwrap();
     let received = format!(r#""traceparent":"00-{}-{}-01""#, attempt.trace, attempt.id);

@@ -1,4 +1,4 @@
-//! `wharf add`: which file a server goes into, and what stands there.
+//! `wharf add`: the file that a server is added to, and its entry.
 
 use insta::assert_snapshot;
 
@@ -368,7 +368,7 @@ fn a_server_added_while_wharf_mcp_servers_is_set_is_trusted() {
     --- stdout
     Added server "a" in [project]/.wharf/mcp.json
     --- stderr
-    It is not used from here: --no-project, a setting or WHARF_MCP_SERVERS leaves its file out.
+    It is not used in this folder: --no-project, a setting or WHARF_MCP_SERVERS excludes its file.
     "#);
     assert_snapshot!(world.run("list -q"), @"
     exit 0

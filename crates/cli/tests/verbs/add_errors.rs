@@ -1,10 +1,10 @@
-//! `wharf add` says what is wrong, and then changes nothing.
+//! Errors of `wharf add`: each is explained, and nothing is changed.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// Runs a line that must fail and leave no file behind.
+/// Runs a command that must fail and create no file.
 #[track_caller]
 fn refused(words: &[&str]) -> String {
     let world = World::new().with_probe();
@@ -37,12 +37,12 @@ fn conflicting_arguments_are_refused() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: no server has this name yet, so say where it is
+      hint: there is no server of this name yet, so give its address
     ");
     assert_snapshot!(line("add a"), @"
     exit 2
     --- stderr
-    error: what to add is missing
+    error: no server was given
       hint: give --url URL for a remote server, or -- COMMAND… for a local one
     ");
     assert_snapshot!(line("add a --json"), @r#"
@@ -52,18 +52,18 @@ fn conflicting_arguments_are_refused() {
       "ok": false,
       "error": {
         "code": "usage",
-        "message": "what to add is missing",
+        "message": "no server was given",
         "hint": "give --url URL for a remote server, or -- COMMAND… for a local one"
       }
     }
     --- stderr
-    error: what to add is missing
+    error: no server was given
       hint: give --url URL for a remote server, or -- COMMAND… for a local one
     "#);
     assert_snapshot!(line("add a --"), @"
     exit 2
     --- stderr
-    error: what to add is missing
+    error: no server was given
       hint: give --url URL for a remote server, or -- COMMAND… for a local one
     ");
     assert_snapshot!(line("add a --header X=y -- npx"), @"
@@ -219,9 +219,9 @@ fn a_malformed_file_is_not_changed() {
     exit 1
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 2)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 2, column 8 right first; the file was left as it is
+      cause: the file has a syntax error (line 2)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 2, column 8 first; the file was not changed
     ");
     assert_snapshot!(world.run("add b --scope user --url https://b.example --token abc --json"), @r#"
     exit 1
@@ -232,16 +232,16 @@ fn a_malformed_file_is_not_changed() {
       "message": "could not edit ~/.wharf/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 2): a text must stand in double quotes; only `true`, `false` and `null` need none",
-        "hint": "put line 2, column 8 right first; the file was left as it is",
+        "message": "could not edit ~/.wharf/mcp.json: the file has a syntax error (line 2): a string must be in double quotes; only `true`, `false` and `null` are unquoted",
+        "hint": "correct line 2, column 8 first; the file was not changed",
         "path": "~/.wharf/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 2)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 2, column 8 right first; the file was left as it is
+      cause: the file has a syntax error (line 2)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 2, column 8 first; the file was not changed
     "#);
     assert_eq!(world.read("home/.wharf/mcp.json"), broken);
     assert!(!world.read("home/.wharf/credentials.json").contains("abc"));

@@ -1,10 +1,10 @@
-//! `wharf add-json`: an entry as JSON, from the command line or a pipe.
+//! `wharf add-json`: adds an entry that is given as JSON, in an argument or on stdin.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// Runs a line that must fail, and shows why.
+/// Adds an entry that must be refused, and returns the output.
 #[track_caller]
 fn refused(entry: &str) -> String {
     let world = World::new();
@@ -102,7 +102,7 @@ fn a_json_error_names_the_position_and_never_quotes_the_text() {
     assert_snapshot!(refused("{ \"command\": s3cret }"), @r#"
     exit 1
     --- stderr
-    error: Invalid server config: a text must stand in double quotes; only `true`, `false` and `null` need none (line 1, column 14)
+    error: Invalid server config: a string must be in double quotes; only `true`, `false` and `null` are unquoted (line 1, column 14)
       hint: give a JSON object such as {"command": "npx", "args": ["…"]}
     "#);
     assert_snapshot!(refused("{ \"env\": { \"A\": \"s3cret"), @r#"
@@ -114,7 +114,7 @@ fn a_json_error_names_the_position_and_never_quotes_the_text() {
     assert_snapshot!(refused("{ \"command\": \"npx\" } s3cret"), @r#"
     exit 1
     --- stderr
-    error: Invalid server config: nothing may follow after the value (line 1, column 22)
+    error: Invalid server config: unexpected text after the value (line 1, column 22)
       hint: give a JSON object such as {"command": "npx", "args": ["…"]}
     "#);
 }

@@ -1,4 +1,4 @@
-//! `wharf add` tries the server that it has just added, and says what it shadows.
+//! `wharf add` connects to the new server (the probe), reports shadowing, and stores tokens.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -32,7 +32,7 @@ fn a_new_server_is_connected_and_its_tools_are_counted() {
       }
     }
     "#);
-    // What was found is kept, so looking is enough from now on.
+    // The tools are cached, so `list` shows their number without connecting.
     assert_snapshot!(world.run("list"), @"
     exit 0
     --- stdout
@@ -239,7 +239,7 @@ fn a_token_without_a_url_updates_the_existing_entry() {
       }
     }
     "#);
-    // An entry without a token gets one, and stays as it is otherwise.
+    // The token is added to an entry without one; the rest of the entry does not change.
     world.run("add plain --url https://b.example/mcp --header X-Team=a");
     assert_snapshot!(world.run("add plain --token third"), @r#"
     exit 0
@@ -327,7 +327,7 @@ fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: no server has this name yet, so say where it is
+      hint: there is no server of this name yet, so give its address
     ");
     assert!(!world.path("home/.wharf/credentials.json").exists());
     let world = World::new().tool_server("box");
@@ -335,7 +335,7 @@ fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     assert_snapshot!(world.run("add box --token x"), @r#"
     exit 1
     --- stderr
-    error: Server "box" is a program of a project, and such a program gets no stored token
+    error: Server "box" is a local program of a project, which cannot use stored tokens
       hint: define the server in your own file, or name a variable in "env"
     "#);
 }
@@ -347,7 +347,7 @@ fn the_entry_is_saved_before_the_probe() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while !world.path("project/.wharf/mcp.json").exists() {
-        assert!(std::time::Instant::now() < deadline, "nothing was added");
+        assert!(std::time::Instant::now() < deadline, "no server was added");
         std::thread::yield_now();
     }
     drop(child.kill());

@@ -1,4 +1,4 @@
-//! The address of a server is shown as it would be contacted, or not at all.
+//! The URL of a server is printed as it would be contacted; an ambiguous URL is not printed.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// A server of a project that names one host to a careless reader and leads to another one.
+/// A project server whose URL seems to name one host but leads to another.
 fn with_two_hosts(listener: &TcpListener) -> World {
     let port = listener.local_addr().unwrap().port();
     let entry = format!(
@@ -19,7 +19,7 @@ fn with_two_hosts(listener: &TcpListener) -> World {
     World::new().project(".mcp.json", &entry).variable("GITHUB_TOKEN", "ghp_secret")
 }
 
-/// Tells whether somebody tried to connect.
+/// Returns whether a client tried to connect.
 fn was_contacted(listener: &TcpListener) -> bool {
     listener.set_nonblocking(true).unwrap();
     match listener.accept() {
@@ -150,7 +150,7 @@ fn a_host_is_shown_in_punycode_and_an_explicit_port_is_kept() {
     user     untrusted  http       https://•••@127.0.0.1:8443/mcp               mcp.json · project  .mcp.json
     --- stderr
     4 servers: 4 untrusted.
-    hint: to use what came with this project: wharf trust NAME… (or --all)
+    hint: to use the servers of this project: wharf trust NAME… (or --all)
     ");
     assert_snapshot!(world.run("trust --all"), @r#"
     exit 0

@@ -1,4 +1,4 @@
-//! Files that are broken in many ways: everything else still loads, and each is told once.
+//! Broken config files: each is reported once, and everything else still loads.
 
 use insta::assert_snapshot;
 
@@ -26,14 +26,14 @@ fn each_broken_file_is_reported() {
     good  enabled  stdio      npx   Wharf · user  ~/.wharf/mcp.json
     --- stderr
     error: ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
-      hint: correct the line; until then nothing of this file is used
+      hint: correct the line; until then the file is ignored
     error: ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
       hint: write "mcpServers": { "name": { … } }
     warning: ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
       hint: correct the value, or remove it
     warning: ~/.wharf/mcp.json:1: "good": unknown field "argz"
       hint: did you mean "args"?
-    error: ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
+    error: ~/.wharf/trust.json:1: the trust file is malformed; nothing is trusted
       hint: correct the file, or delete it and trust again
     1 server: 1 enabled.
     "#);
@@ -52,19 +52,19 @@ fn doctor_reports_the_same_problems() {
     --- stdout
     ok  4 checks are fine (Wharf 2, Files 1, Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  ~/.wharf/config.toml:2: "discovery.project" must be true or false; ignored
           hint: correct the value, or remove it
       --  good: unknown field "argz" (~/.wharf/mcp.json:1)
           hint: did you mean "args"?
 
     Problems
-      !!  ~/.wharf/trust.json:1: the record of what you trust cannot be read; nothing is trusted
+      !!  ~/.wharf/trust.json:1: the trust file is malformed; nothing is trusted
           hint: correct the file, or delete it and trust again
       !!  ~/.gemini/settings.json:1: "mcpServers" must be an object of servers by name, not a list
           hint: write "mcpServers": { "name": { … } }
       !!  ~/.cursor/mcp.json:2: not valid JSON: a key in double quotes or `}` is missing here (column 29)
-          hint: correct the line; until then nothing of this file is used
+          hint: correct the line; until then the file is ignored
 
     3 problems found.
     "#);
@@ -129,7 +129,7 @@ fn an_unreadable_file_is_mentioned_beside_the_defaults() {
     thinking  enabled  stdio      wharf mcp thinking                          Wharf defaults
     --- stderr
     error: ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
-      hint: correct the line; until then nothing of this file is used
+      hint: correct the line; until then the file is ignored
     3 servers: 3 enabled.
     Some files could not be read (see above) and no other has servers, so these are Wharf's defaults.
     ");
@@ -138,16 +138,16 @@ fn an_unreadable_file_is_mentioned_beside_the_defaults() {
     --- stdout
     ok  7 checks are fine (Wharf 4, Servers 3); -v lists them
 
-    Worth knowing
+    Notes
       --  defaults: some files could not be read and no other has servers, so these are the defaults
 
     Problems
       !!  ~/.cursor/mcp.json:1: not valid JSON: the file ends inside the object of line 1 (column 2)
-          hint: correct the line; until then nothing of this file is used
+          hint: correct the line; until then the file is ignored
 
     1 problem found.
     ");
-    // A file of ours without servers is none that servers could be missing from.
+    // `trust.json` has no servers, so it is not a reason for missing servers.
     let world = World::new().home(".wharf/trust.json", "{");
     assert!(world.run("list").contains("Nothing is configured yet"));
 }

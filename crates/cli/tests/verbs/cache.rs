@@ -1,11 +1,11 @@
-//! `wharf cache show`: every record that is kept, and no secret in any of them.
+//! `wharf cache show` and `wharf cache clear`: the records about servers.
 
 use insta::assert_snapshot;
 
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// Shows the records without what differs from run to run: keys, times and sizes.
+/// Runs a command line and removes what differs from run to run: keys, times and sizes.
 fn run_without_volatile_fields(world: &World, line: &str) -> String {
     let text = world.run(line);
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("\"key\":"));
@@ -27,7 +27,7 @@ fn before_the_first_connection_no_records_are_kept() {
     assert_snapshot!(world.run("cache show"), @"
     exit 0
     --- stderr
-    Nothing is kept.
+    There are no records.
     ");
     assert!(!world.path("home/.wharf/cache").exists());
 }
@@ -78,7 +78,7 @@ fn every_record_is_shown() {
     for words in ["box", "tools", "attempt", "names", "pins", "just now", "4 records."] {
         assert!(table.contains(words), "{words}: {table}");
     }
-    assert!(world.run("cache show other").contains("Nothing is kept."));
+    assert!(world.run("cache show other").contains("There are no records."));
     assert!(world.run("cache clear").starts_with("exit 0"));
     let left = world.run("cache show");
     assert!(

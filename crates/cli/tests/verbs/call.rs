@@ -1,4 +1,4 @@
-//! `wharf call`: one call, typed by a person.
+//! `wharf call`: output, arguments, exit codes and errors of one tool call.
 
 use std::fs;
 use std::path::Path;
@@ -234,7 +234,7 @@ fn the_outcome_is_unknown_if_the_server_dies() {
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       out of memory
-    hint: all that it wrote: wharf logs box
+    hint: full output: wharf logs box
     "#);
     assert_snapshot!(without_durations(&world.run("call box/die --json")), @r#"
     exit 3
@@ -292,7 +292,7 @@ fn each_connection_failure_has_its_exit_code() {
     exit 5
     --- stderr
     error: no answer within 100ms
-      hint: allow more with --timeout
+      hint: raise --timeout
     ");
     assert_snapshot!(world.run("call off/x"), @r#"
     exit 1

@@ -1,5 +1,4 @@
-//! `wharf call --json` when there is no result: whose tool it was, what kind of failure, how far it
-//! came.
+//! `wharf call --json` for calls that fail: the server, the kind, the phase, and the outcome.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use crate::server_variants::{ServerScript, ServerVariant, install};
 use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
-/// Runs a call and returns the exit code, whose it was and the error without its words.
+/// Runs a call and summarizes the exit code, the server and the error without its message.
 fn failure_summary(world: &World, line: &str) -> String {
     let output = world.output(&format!("call --json {line}"));
     let code = output.status.code().unwrap();
@@ -105,7 +104,7 @@ fn a_failing_server_is_reported_the_same_with_and_without_a_cache() {
     assert_eq!(failure_summaries(&world, &lines), without_cache);
 }
 
-/// The tools of a server whose calls go wrong.
+/// A server whose tools fail in different ways.
 const FAILING_SERVER: ServerScript<'static> = ServerScript {
     list: r#"result '{"tools":[{"name":"die","inputSchema":{"type":"object"}},{"name":"no","inputSchema":{"type":"object","required":["text"]}},{"name":"hang","inputSchema":{"type":"object"}}]}'"#,
     cases: r#"
@@ -151,13 +150,13 @@ fn the_data_of_a_server_error_is_kept() {
     assert_snapshot!(json["error"].to_string(), @r#"{"code":"refused","kind":"TERMINAL","phase":"protocol","message":"the server answered: quota (code -32000)","retryable":false,"outcomeKnown":true,"data":{"left":0,"z":1.0}}"#);
 }
 
-/// Interrupts a call once its server has left a mark, and shows what is told about it.
+/// Interrupts a call once the marker file of its server exists, and summarizes the error.
 fn cancel_call(world: &World, tool: &str) -> String {
     let mut command = world.command(&["call", "--json", tool]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     while !world.path("bin/box.seen").exists() {
-        assert!(began.elapsed() < Duration::from_secs(30), "it never began");
+        assert!(began.elapsed() < Duration::from_secs(30), "the call never reached the server");
         std::thread::sleep(Duration::from_millis(10));
     }
     let process = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();

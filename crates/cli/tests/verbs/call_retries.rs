@@ -1,4 +1,4 @@
-//! How often a call is sent over HTTP when it is refused, and what is not taken for its answer.
+//! Retries of a call over HTTP that is refused, and responses that do not belong to the call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,10 +9,10 @@ use crate::http_server::{HttpRequest, HttpServer, LIST_RESULT, json_response, re
 use crate::server_variants::Era;
 use crate::world::World;
 
-/// Which requests a server got, by their methods.
+/// The methods of the requests that a server received.
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// A server with one tool that answers calls with what `answer` makes of the call's number.
+/// A server with one tool; `answer` makes the response to a call from the number of the call.
 fn server(
     era: Era,
     answer: impl Fn(&HttpRequest, usize) -> String + Send + Sync + 'static,
@@ -43,7 +43,7 @@ fn refusal(request: &HttpRequest, code: i64) -> String {
     json_response("400 Bad Request", &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
 }
 
-/// Calls the tool; returns what was said, and which requests of calls and lists there were.
+/// Calls the tool; returns the output and the `tools/` methods that the server received.
 fn call(server: &HttpServer, log: &RequestLog) -> (String, String) {
     let world =
         World::new().own_servers(&[("far", &format!(r#""url": "{}""#, server.url("/mcp")))]);
@@ -98,7 +98,7 @@ fn a_result_with_another_id_is_not_accepted_for_a_call() {
     assert_snapshot!(output[0], @r#"
     exit 1
     --- stderr
-    MCP error: the answer makes no sense: a result with another id (server "far", tool "go", phase decode)
+    MCP error: the response is invalid: the result has another id (server "far", tool "go", phase decode)
     The outcome is unknown: the tool may have run. Check before calling it again.
     "#);
 }

@@ -1,4 +1,4 @@
-//! Calls of tools that may not be called: what is said, and the exit code.
+//! Calls of tools that cannot be called: the messages and the exit codes.
 
 use insta::assert_snapshot;
 
@@ -125,7 +125,7 @@ fn the_reason_is_the_same_for_every_transport_and_era() {
     exit 1
     --- stderr
     error: tool "odd" of "box" was set aside: its inputSchema does not allow an object
-      hint: tell whoever makes the server
+      hint: report it to the author of the server
 
     exit 1
     --- stderr
@@ -145,6 +145,6 @@ fn a_tool_with_an_unusable_schema_is_not_reported_as_missing() {
     exit 1
     --- stderr
     error: tool "odd" of "box" was set aside: its inputSchema does not allow an object
-      hint: tell whoever makes the server
+      hint: report it to the author of the server
     "#);
 }

@@ -1,4 +1,4 @@
-//! Colours: only where they are wanted.
+//! When the output has colours: `--color`, `NO_COLOR`, pipes and JSON.
 
 use crate::world::World;
 

@@ -1,4 +1,4 @@
-//! Servers that are given on the command line and configured nowhere.
+//! Servers that are given on the command line (`-- COMMAND` or `--url`) and not configured.
 
 use insta::assert_snapshot;
 
@@ -6,7 +6,7 @@ use crate::recording_server::RecordingServer;
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// Returns every file below a folder.
+/// Returns all files below a folder.
 fn files(world: &World, folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![world.path(folder)];
@@ -110,7 +110,7 @@ fn conflicting_or_invalid_arguments_are_refused() {
     exit 2
     --- stderr
     error: --header and --transport require --url
-      hint: give the address
+      hint: give the URL
     ");
     assert_snapshot!(world.run("tools --url nowhere"), @r#"
     exit 3
@@ -125,7 +125,7 @@ fn conflicting_or_invalid_arguments_are_refused() {
     "#);
 }
 
-/// Answers like a server with one tool.
+/// Answers requests as an MCP server with one tool.
 fn answer(request: &str) -> (&'static str, String) {
     let Some(at) = request.find("\"id\":") else { return ("202 Accepted", String::new()) };
     let id: String = request[at + 5..].chars().take_while(char::is_ascii_digit).collect();
@@ -163,7 +163,7 @@ fn a_url_is_called_with_headers_and_token_and_nothing_is_stored() {
     mcp_server_ping
       server         given server  mcp:given server via command line
       tool           ping
-      approval       ask (an agent has to, for every call)
+      approval       ask (an agent must ask before every call)
 
     Says pong
 
@@ -227,7 +227,7 @@ fn hints_for_a_command_line_server_name_no_entry() {
     exit 5
     --- stderr
     error: no answer within 100ms
-      hint: allow more with --timeout
+      hint: raise --timeout
     ");
     let server = RecordingServer::with_status("401 Unauthorized");
     let url = format!("http://{}/mcp", server.address());

@@ -1,4 +1,4 @@
-//! `wharf complete`: what could come next, from files alone.
+//! `wharf complete`: completion candidates, which are read from files only.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts a shell")]
 
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// Tools with arguments, and with names that no shell should see.
+/// Tools with arguments, and with names that are dangerous in a shell.
 const TOOLS: &str = r#"{"name":"read","description":"Reads\na file","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string","description":"Where\u001b[2J"},"mode":{"enum":["text","$(id)","bytes"]},"all":{"type":"boolean"},"tags":{"type":"array"},"$(id)":{}}}},{"name":"write","description":"`id`","inputSchema":{"type":"object"}},{"name":"$(touch evil)","inputSchema":{"type":"object"}},{"name":"-rf","inputSchema":{"type":"object"}}"#;
 
 fn world() -> World {
@@ -18,7 +18,7 @@ fn world() -> World {
         .project(".mcp.json", r#"{ "mcpServers": { "theirs": { "command": "files" }, "$(touch evil)": { "command": "files" } } }"#)
 }
 
-/// Asks what could come next, as fish does.
+/// Returns the candidates for a command line, requested as fish does.
 fn complete(world: &World, line: &str) -> String {
     let words = ["complete", "fish", "--", "wharf"].into_iter().chain(line.split(' '));
     let shown = world.run_words(&words.collect::<Vec<_>>());
@@ -32,12 +32,12 @@ fn verbs_flags_and_values_are_completed() {
     assert_snapshot!(complete(&world, "re"), @"
     resources	List the resources of your servers
     read	Read a resource
-    reconnect	Connect to a server afresh
+    reconnect	Reconnect to a server
     remove	Remove a server from one of Wharf's own files
     ");
     assert_snapshot!(complete(&world, "call --t"), @"
     --timeout	How long the server may be silent, such as 30s or 2m
-    --transport	How a remote server is spoken to [default: http]
+    --transport	The transport of a remote server [default: http]
     --token	A token for a remote server; `-` asks for it, or reads it from a pipe
     --trust-project	Trust everything in this project, for this run only
     ");
@@ -159,7 +159,7 @@ fn tools_and_arguments_are_completed_from_the_cache() {
     ");
     assert_snapshot!(complete(&world, "call disk/read mode:="), @"");
     assert_eq!(complete(&world, "call disk/nothing "), "");
-    // The one start was that of `tools`; nothing of the project was run, and nothing was written.
+    // Only `tools` started the server; completion ran nothing of the project and wrote nothing.
     assert_eq!(world.read("bin/files.seen"), "started\n");
     assert!(!world.path("project/evil").exists());
 }
@@ -180,7 +180,7 @@ fn only_candidates_are_printed() {
 #[test]
 fn fish_shows_the_candidates() {
     let fish = std::path::Path::new("/usr/bin/fish");
-    // Not every machine has it; what it is told is tested above.
+    // Not every machine has fish; the candidates for it are tested above.
     if !fish.exists() {
         return;
     }

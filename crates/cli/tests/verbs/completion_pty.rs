@@ -1,4 +1,4 @@
-//! Completion in a real Bash: its script is loaded in a home of its own, and Tab is pressed.
+//! Completion in a real Bash: the completion script is loaded and Tab is pressed.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts a shell")]
 
@@ -16,7 +16,7 @@ const TOOLS: &str = r#"{"name":"read","inputSchema":{"type":"object","required":
 
 const BASH: &str = "/bin/bash";
 
-/// Starts an interactive Bash in which the script is loaded; none where there is no Bash.
+/// Starts an interactive Bash and loads the script; returns `None` if there is no Bash.
 fn shell(world: &World) -> Option<OsSession> {
     if !Path::new(BASH).exists() {
         return None;
@@ -31,7 +31,7 @@ fn shell(world: &World) -> Option<OsSession> {
     command.env("PATH", path).env("TERM", "dumb").env("INPUTRC", "/dev/null").env("PS1", "> ");
     let mut session = Session::spawn(command).unwrap();
     session.set_expect_timeout(Some(Duration::from_secs(20)));
-    // Ctrl-T shows the line that is being typed, and takes it away.
+    // Ctrl-T prints the current line and clears it.
     let show = r#"bind -x '"\C-t": printf "\n[%s]\n" "$READLINE_LINE"; READLINE_LINE="#;
     session.send_line(format!("{show}'")).unwrap();
     session.send_line("eval \"$(wharf completions bash)\"; echo load''ed").unwrap();
@@ -39,7 +39,7 @@ fn shell(world: &World) -> Option<OsSession> {
     Some(session)
 }
 
-/// Types the beginning of a line and Tab, and returns what the line has become.
+/// Types the beginning of a line and Tab, and returns the completed line.
 fn completed(session: &mut OsSession, typed: &str) -> String {
     session.send(format!("{typed}\t\u{14}")).unwrap();
     let seen = session.expect(Regex("\\[[^\r]*\\]\r\n")).unwrap();

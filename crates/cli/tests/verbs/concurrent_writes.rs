@@ -1,4 +1,4 @@
-//! Processes that write at the same time, and processes that die while they write.
+//! Concurrent writes to the config files, and processes that are killed while they write.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// How many times each is tried.
+/// How many times each test repeats its step.
 const ROUNDS: u32 = 40;
 
 fn start(world: &World, line: &str) -> Child {
@@ -18,7 +18,7 @@ fn start(world: &World, line: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Reads a file that must be whole, if it is there.
+/// Reads a file that must be complete JSON; null if it does not exist.
 #[track_caller]
 fn read_complete_json(world: &World, path: &str) -> Value {
     if !world.path(path).exists() {
@@ -68,7 +68,7 @@ fn a_killed_process_leaves_either_the_old_or_the_new_file() {
         let before = names(&world);
         let name = format!("n{round}");
         let mut child = start(&world, &line(&name));
-        // There is nothing to wait for: the moments are spread over the time that a run takes.
+        // There is no event to wait for: the kills are spread over the duration of a run.
         thread::sleep(usual * round / ROUNDS);
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());
@@ -80,7 +80,7 @@ fn a_killed_process_leaves_either_the_old_or_the_new_file() {
         read_complete_json(&world, "home/.wharf/trust.json");
     }
     assert!(killed > 0);
-    // Nobody holds the lock any more.
+    // The lock is free again.
     let before = names(&world);
     assert!(world.output(&line("last")).status.success());
     assert_eq!(names(&world).len(), before.len() + 1);

@@ -1,4 +1,4 @@
-//! `wharf config`: settings.
+//! `wharf config`: shows and changes settings.
 
 use insta::assert_snapshot;
 

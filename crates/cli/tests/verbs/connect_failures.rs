@@ -1,5 +1,5 @@
-//! Why a server did not work: the line that it wrote last is in every message, and each hint names
-//! the next command.
+//! Messages about servers that fail to connect: they include the last stderr line, and each hint
+//! names the next command.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::recording_server::RecordingServer;
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// A server that says on its error output why it ends, after words that explain nothing.
+/// A server that writes the reason to stderr between lines that explain nothing, and ends.
 fn broken() -> World {
     World::new()
         .script(
@@ -160,7 +160,7 @@ fn a_failed_call_shows_only_stderr_written_during_the_call() {
       step 11
       step 12
       step 13
-    hint: all that it wrote: wharf logs box
+    hint: full output: wharf logs box
     "#);
 }
 
@@ -188,17 +188,17 @@ fn every_http_error_status_has_a_hint() {
     401 Unauthorized: exit 4
       hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
     403 Forbidden: exit 4
-      hint: the token or account is known, but may not do this; use another one (wharf get api)
+      hint: the token is valid, but lacks permission for this; use another token or account (wharf get api)
     404 Not Found: exit 3
       hint: check the path in its address: most servers answer at /mcp, older ones at /sse (wharf get api)
     405 Method Not Allowed: exit 3
       hint: check the path in its address: most servers answer at /mcp, older ones at /sse (wharf get api)
     429 Too Many Requests: exit 3
-      hint: the server limits how often it may be asked; wait before you try again (wharf test api)
+      hint: the server limits the rate of requests; wait before you try again (wharf test api)
     500 Internal Server Error: exit 3
-      hint: the server itself has trouble; try again later, or tell whoever runs it (wharf test api)
+      hint: the server reports an internal failure; try again later, or contact its operator (wharf test api)
     503 Service Unavailable: exit 3
-      hint: the server itself has trouble; try again later, or tell whoever runs it (wharf test api)
+      hint: the server reports an internal failure; try again later, or contact its operator (wharf test api)
     ");
 }
 

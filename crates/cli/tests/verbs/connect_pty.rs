@@ -1,4 +1,4 @@
-//! What somebody sees on a real terminal: who is awaited, the trust question, and Ctrl-C.
+//! Connecting on a real terminal: pending servers, the trust prompt, and Ctrl-C.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use expectrl::{ControlCode, Eof, Expect, Session};
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// Starts on a terminal of 80 columns without colours.
+/// Starts a command on a terminal of 80 columns without colours.
 pub(crate) fn on_terminal(command: Command) -> OsSession {
     on_terminal_with_columns(80, command)
 }
 
-/// The same with so many columns.
+/// Starts a command on a terminal with `columns` columns, without colours.
 pub(crate) fn on_terminal_with_columns(columns: usize, mut command: Command) -> OsSession {
     command.env("NO_COLOR", "1").env("COLUMNS", columns.to_string()).stdin(Stdio::inherit());
     let mut session = Session::spawn(command).unwrap();
@@ -25,7 +25,7 @@ pub(crate) fn on_terminal_with_columns(columns: usize, mut command: Command) -> 
 
 #[test]
 fn the_pty_shows_pending_servers_and_erases_the_line() {
-    // The second server answers only after somebody has seen that it is awaited.
+    // The second server answers only after the test has seen that it is pending.
     let world = World::new()
         .tool_server("box")
         .server_with_startup("slow", r#"until [ -e "$0.go" ]; do /bin/sleep 0.05; done"#)
@@ -50,16 +50,16 @@ fn the_pty_trust_prompt_is_shown_during_a_call() {
     session.send_line("n").unwrap();
     session.expect("is not trusted").unwrap();
     session.expect(Eof).unwrap();
-    // A "no" is remembered: a later run only says so, and `wharf trust` asks again.
+    // A "no" is stored: later runs only report it, and `wharf trust` asks again.
     let mut session = on_terminal(world.command(&words));
     let seen = session.expect(Eof).unwrap();
     let said = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
     assert_eq!(
         said,
-        "error: Server \"box\" is not trusted: you said no to it\n  hint: wharf trust box\n"
+        "error: Server \"box\" is not trusted: you refused it\n  hint: wharf trust box\n"
     );
     let mut session = on_terminal(world.command(&["tools"]));
-    session.expect("skipped \"box\": you said no to it (wharf trust box asks again)").unwrap();
+    session.expect("skipped \"box\": you refused it (wharf trust box asks again)").unwrap();
     session.expect(Eof).unwrap();
     let mut session = on_terminal(world.command(&["trust", "box"]));
     session.expect("Trust \"box\"? [y/N] ").unwrap();
@@ -103,7 +103,7 @@ fn on_a_pty_ctrl_c_cancels_the_call_on_the_server() {
 
 #[test]
 fn on_a_pty_a_second_ctrl_c_exits_at_once() {
-    // This server ignores everything, so ending it politely takes a while.
+    // This server ignores signals, so a graceful shutdown takes a while.
     let world = World::new()
         .script("deaf", "trap '' INT TERM HUP; echo called >> \"$0.seen\"; exec /bin/sleep 60\n")
         .own_servers(&[("deaf", r#""command": "deaf""#)]);
@@ -118,7 +118,7 @@ fn on_a_pty_a_second_ctrl_c_exits_at_once() {
     assert!(began.elapsed() < Duration::from_secs(5));
 }
 
-/// Waits until the server has seen something.
+/// Waits until the server has recorded `expected`.
 fn wait_for(world: &World, expected: &str) {
     let end = Instant::now() + Duration::from_secs(20);
     while std::fs::read_to_string(world.path("bin/box.seen")).unwrap_or_default() != expected {

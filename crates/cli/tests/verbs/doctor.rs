@@ -1,4 +1,4 @@
-//! `wharf doctor`: everything that can be wrong, with the fix.
+//! `wharf doctor --offline`: the checks, their problems and hints.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ fn an_empty_machine_has_no_problems() {
     --- stdout
     ok  5 checks are fine (Wharf 4, Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
@@ -70,16 +70,16 @@ fn every_problem_has_a_hint() {
     --- stdout
     ok  12 checks are fine (Wharf 2, Files 3, Servers 7); -v lists them
 
-    Worth knowing
+    Notes
       --  box: DOCKER_HOST is set here, but this server will not see it
-          hint: if it needs it, add "passEnv": ["DOCKER_HOST"]
+          hint: if the server needs it, add "passEnv": ["DOCKER_HOST"]
       --  shared: DISPLAY is set here, but this server will not see it
-          hint: if it needs it, copy it into Wharf's own file and add "passEnv": ["DISPLAY"] there: wharf import cursor shared
+          hint: if the server needs it, copy it into Wharf's own file and add "passEnv": ["DISPLAY"] there: wharf import cursor shared
       --  tool names: the tool names of "box" and "Box!" share the prefix mcp_box_
           hint: give one of them a "prefix"
 
     Problems
-      !!  home: others can look into ~/.wharf
+      !!  home: other users can read ~/.wharf
           hint: chmod 700 ~/.wharf
       !!  credentials: others can read ~/.wharf/credentials.json
           hint: chmod 600 ~/.wharf/credentials.json
@@ -91,9 +91,9 @@ fn every_problem_has_a_hint() {
           hint: create it, or correct "cwd"
       !!  open: sends headers or a credential over plain http, where others can read them
           hint: use an https:// address
-      !!  shared: a secret is written out in its file (env.API_TOKEN), and others on this machine can read it
+      !!  shared: its file contains a literal secret (env.API_TOKEN), and other users of this machine can read it
           hint: chmod 600 ~/.cursor/mcp.json
-      !!  theirs: a secret is written out in its file (env.PASSWORD), and everybody who has the project has it
+      !!  theirs: its file contains a literal secret (env.PASSWORD), and everybody with access to the project can read it
           hint: write ${NAME} there and set the variable
 
     8 problems found.
@@ -165,7 +165,7 @@ fn a_changed_project_server_is_not_reported_as_new() {
     let shown = world.project(".mcp.json", &entry("two")).run("doctor --offline");
     let lines: Vec<&str> = shown.lines().filter(|line| line.contains("theirs")).collect();
     assert_snapshot!(lines.join("\n"), @"
-      --  theirs: has changed since you agreed to it, so it is not connected
+      --  theirs: has changed since you trusted it, so it is not connected
           hint: wharf explain theirs shows what changed; wharf trust theirs
     ");
 }
@@ -178,9 +178,9 @@ fn every_server_state_has_a_check() {
     --- stdout
     ok  10 checks are fine (Wharf 4, Files 3, Servers 3); -v lists them
 
-    Worth knowing
+    Notes
       --  same: is the same server as "fs", which is used
-          hint: to have both: wharf config set discovery.duplicates keep
+          hint: to use both: wharf config set discovery.duplicates keep
       --  theirs: came with this project and is not trusted, so it is not connected
           hint: wharf trust theirs
       --  theirs: hides your "theirs" from ~/.cursor/mcp.json ([project]/.cursor/mcp.json:1)
@@ -199,7 +199,7 @@ fn every_server_state_has_a_check() {
     assert_snapshot!(world.run("doctor --offline off"), @r#"
     exit 0
     --- stdout
-    Worth knowing
+    Notes
       --  off: is disabled: it is switched off by "disabled"
           hint: wharf enable off
 
@@ -220,12 +220,12 @@ fn json_has_the_documented_fields() {
         {
           "name": "home",
           "ok": true,
-          "message": "~/.wharf is yours alone"
+          "message": "~/.wharf is private"
         },
         {
           "name": "settings",
           "ok": true,
-          "message": "none of your own, so the defaults count"
+          "message": "there is no settings file, so the defaults apply"
         },
         {
           "name": "trust",
@@ -284,7 +284,7 @@ fn a_missing_home_folder_is_a_problem() {
     --- stdout
     ok  1 check is fine (Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
@@ -308,7 +308,7 @@ fn a_settings_file_of_another_program_is_not_a_wharf_setting() {
     --- stdout
     ok  5 checks are fine (Wharf 4, Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
@@ -334,7 +334,7 @@ fn an_unwritable_home_folder_is_a_problem() {
     set_mode(0o700);
     let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
-    !!  home: ~/.wharf does not let its owner write
+    !!  home: ~/.wharf is not writable by its owner
         hint: chmod 700 ~/.wharf
     ");
 }
@@ -354,7 +354,7 @@ fn a_secret_in_an_argument_is_found() {
     ok  8 checks are fine (Wharf 4, Files 1, Servers 3); -v lists them
 
     Problems
-      !!  a: a secret is written out in its file (args[2], args[3]), and everybody who has the project has it
+      !!  a: its file contains a literal secret (args[2], args[3]), and everybody with access to the project can read it
           hint: write ${NAME} there and set the variable
 
     1 problem found.
@@ -381,8 +381,8 @@ fn passed_checks_are_summarized_unless_verbose() {
     exit 1
     --- stdout
     Wharf
-      ok  home: ~/.wharf is yours alone
-      ok  settings: none of your own, so the defaults count
+      ok  home: ~/.wharf is private
+      ok  settings: there is no settings file, so the defaults apply
       ok  trust: no project servers are trusted yet
       ok  credentials: none are stored
 
@@ -418,7 +418,7 @@ fn a_malformed_credential_store_is_reported_once_and_not_per_server() {
     ok  5 checks are fine (Wharf 3, Files 1, Servers 1); -v lists them
 
     Problems
-      !!  credentials: ~/.wharf/credentials.json is damaged on line 1
+      !!  credentials: ~/.wharf/credentials.json is malformed (line 1)
           hint: correct the file, or delete it and add the tokens again
 
     1 problem found.
@@ -429,7 +429,7 @@ fn a_malformed_credential_store_is_reported_once_and_not_per_server() {
     ok  1 check is fine (Server 1); -v lists them
 
     Problems
-      !!  credentials: ~/.wharf/credentials.json is damaged on line 1
+      !!  credentials: ~/.wharf/credentials.json is malformed (line 1)
           hint: correct the file, or delete it and add the tokens again
 
     1 problem found.
@@ -446,7 +446,7 @@ fn an_unreadable_home_folder_is_a_problem() {
     --- stdout
     ok  4 checks are fine (Wharf 3, Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  context7: `npx` not found, so this default is not available
           hint: install `npx`, or add servers of your own: wharf add
       --  github: `npx` not found, so this default is not available
@@ -455,7 +455,7 @@ fn an_unreadable_home_folder_is_a_problem() {
           hint: wharf add NAME -- COMMAND…
 
     Problems
-      !!  home: could not look at ~/a-file/wharf: Not a directory (os error 20)
+      !!  home: could not check ~/a-file/wharf: Not a directory (os error 20)
           hint: check the folders above it, or set WHARF_HOME to a folder of yours
 
     1 problem found.
@@ -470,7 +470,7 @@ fn a_path_with_a_space_is_quoted_in_a_suggested_command() {
     let shown = world.variable("WHARF_HOME", &home).run("doctor --offline");
     let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
-    !!  home: others can look into ~/my wharf
+    !!  home: other users can read ~/my wharf
         hint: chmod 700 ~/'my wharf'
     ");
 }
@@ -496,7 +496,7 @@ fn a_note_is_marked_in_json() {
           "name": "box",
           "ok": true,
           "message": "DOCKER_HOST is set here, but this server will not see it",
-          "hint": "if it needs it, add \"passEnv\": [\"DOCKER_HOST\"]",
+          "hint": "if the server needs it, add \"passEnv\": [\"DOCKER_HOST\"]",
           "note": true
         }
       ],
@@ -516,7 +516,7 @@ fn an_offline_check_reports_the_last_failed_attempt() {
     --- stdout
     ok  6 checks are fine (Wharf 4, Files 1, Servers 1); -v lists them
 
-    Worth knowing
+    Notes
       --  broken: its last attempt failed just now: the server's process ended (exit status: 3); stderr: no licence
           hint: wharf test broken
 

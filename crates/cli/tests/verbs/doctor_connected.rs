@@ -1,4 +1,4 @@
-//! `wharf doctor` with connections.
+//! `wharf doctor` without `--offline`: it connects to the servers.
 
 use insta::assert_snapshot;
 
@@ -26,7 +26,7 @@ fn servers_are_connected_and_failures_are_reported() {
     --- stdout
     ok  9 checks are fine (Wharf 4, Files 2, Servers 2, Connections 1); -v lists them
 
-    Worth knowing
+    Notes
       --  theirs: came with this project and is not trusted, so it is not connected
           hint: wharf trust theirs
 
@@ -34,7 +34,7 @@ fn servers_are_connected_and_failures_are_reported() {
       !!  gone: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  box: env "TOKEN" left out: command exited 1
-          hint: run the command by hand to see what it says
+          hint: run the command by hand to see its output
       !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
           hint: wharf logs broken shows all of its output
 
@@ -60,7 +60,7 @@ fn a_named_server_is_the_only_one_connected() {
     assert_snapshot!(world.run("doctor off"), @r#"
     exit 0
     --- stdout
-    Worth knowing
+    Notes
       --  off: is disabled: it is switched off by "enabled"
           hint: wharf enable off
 

@@ -1,4 +1,4 @@
-//! What a server asks in the middle of a call, answered on a real terminal, in both eras.
+//! Elicitation on a real terminal: a server asks the person during a call, in both eras.
 
 #![expect(clippy::disallowed_methods, reason = "a test prepares files")]
 
@@ -12,7 +12,7 @@ use crate::connect_pty::{on_terminal, on_terminal_with_columns};
 use crate::server_script::{Era, ServerScript};
 use crate::world::World;
 
-/// What the server of either era knows before it reads anything.
+/// The shell functions and variables of the server in both eras.
 const BEFORE: &str = r#"
 wait_for_go() { until [ -e "$0.go" ]; do /bin/sleep 0.05; done; }
 IFS= read -r question < "$0.question"
@@ -55,7 +55,7 @@ const ONE_FIELD_FORM: &str = r#"{"message":"Which berth?","requestedSchema":{"ty
 
 const URL_ELICITATION: &str = r#"{"mode":"url","elicitationId":"1","message":"Sign in","url":"https://harbour.example/sign-in?a=b"}"#;
 
-/// What is done when something has been seen.
+/// What the person does after a text has appeared.
 enum PersonInput {
     /// Nothing.
     Nothing,
@@ -67,7 +67,7 @@ enum PersonInput {
 
 use PersonInput::{Nothing, Press, Type};
 
-/// A world whose server asks a question when it is called.
+/// A world whose server sends an elicitation when its tool is called.
 fn world(era: Era, question: &str) -> World {
     let server_script = match era {
         Era::Legacy => LEGACY,
@@ -81,7 +81,7 @@ fn world(era: Era, question: &str) -> World {
 }
 
 fn call(world: &World) -> OsSession {
-    // Wide enough for every sentence that is waited for.
+    // Wide enough that no expected sentence is wrapped.
     on_terminal_with_columns(200, world.command(&["call", "quay/ask", "--timeout", "20s"]))
 }
 
@@ -96,12 +96,12 @@ fn run_steps(session: &mut OsSession, steps: &[(&str, PersonInput)]) {
     }
 }
 
-/// Makes a file that the server looks for.
+/// Creates a file that the server checks for.
 fn touch(world: &World, name: &str) {
     std::fs::File::create(world.path(&format!("bin/quay.{name}"))).unwrap();
 }
 
-/// Returns what the server was answered.
+/// Returns the responses that the server received.
 fn answers(world: &World) -> Vec<String> {
     let output = std::fs::read_to_string(world.path("bin/quay.answers")).unwrap_or_default();
     let answer = |line: &str| {
@@ -131,7 +131,7 @@ fn on_a_pty_a_form_is_filled_in_field_by_field() {
             ("\"quay\" asks:\r\n  | Which berth?\\u{1b}[2J\r\n", Nothing),
             ("Berth (one of 2, required)\r\n    1  north\r\n    2  south\r\nberth: ", Type("")),
             ("an answer is required\r\nberth: ", Type("east")),
-            ("it must be one of them, or a number from 1 to 2\r\nberth: ", Type("2")),
+            ("it must be one of the choices, or a number from 1 to 2\r\nberth: ", Type("2")),
             ("mail: ", Type("nobody")),
             ("it must be an email address\r\nmail: ", Type("ann@harbour.example")),
             ("days (a whole number, optional)\r\ndays [3]: ", Type("")),
@@ -170,7 +170,7 @@ fn on_a_pty_an_elicitation_without_fields_needs_only_a_yes() {
 #[test]
 fn on_a_pty_a_field_for_a_secret_needs_confirmation() {
     let secret = r#"{"message":"Who?","requestedSchema":{"type":"object","properties":{"password":{"type":"string"}}}}"#;
-    let ask = "servers must not ask for one this way\r\nAnswer it all the same? [y/N] ";
+    let ask = "servers must not ask for one this way\r\nAnswer it anyway? [y/N] ";
     check(secret, &[(ask, Type("n"))], r#"{"action":"accept","content":{}}"#);
     let required =
         secret.replace(r#""type":"object","#, r#""type":"object","required":["password"],"#);
@@ -191,10 +191,10 @@ fn on_a_pty_an_unanswerable_elicitation_is_declined_with_the_reason() {
         fields.join(",")
     );
     let why =
-        "warning: declined a question of \"quay\": it has 4000 fields, and at most 50 are asked";
+        "warning: declined a question from \"quay\": it has 4000 fields; at most 50 are supported";
     check(&many, &[(why, Nothing)], r#"{"action":"decline"}"#);
     let page = r#"{"mode":"url","elicitationId":"1","message":"m","url":"https://good.example@bad.example/"}"#;
-    check(page, &[("which hides where it leads", Nothing)], r#"{"action":"decline"}"#);
+    check(page, &[("which can hide the real host", Nothing)], r#"{"action":"decline"}"#);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn on_a_pty_the_call_timeout_is_paused_during_an_elicitation() {
         session.expect("berth: ").unwrap();
     }
     for (session, world) in sessions.iter_mut().zip(&worlds) {
-        // Nothing is said, and the limit for a silent server does not run.
+        // No progress is printed, and the call timeout is paused.
         session.set_expect_timeout(Some(Duration::from_millis(3500)));
         assert!(session.expect("\r").is_err());
         session.set_expect_timeout(Some(Duration::from_secs(20)));
@@ -241,7 +241,7 @@ fn on_a_pty_a_cancelled_elicitation_is_followed_by_the_next() {
     let mut session = call(&world);
     session.expect("berth: ").unwrap();
     touch(&world, "go");
-    session.expect("\r\nThe question was taken back.\r\n").unwrap();
+    session.expect("\r\nThe server withdrew the question.\r\n").unwrap();
     run_steps(&mut session, &[("berth: ", Type("south"))]);
     session.expect("answered").unwrap();
     session.expect(Eof).unwrap();

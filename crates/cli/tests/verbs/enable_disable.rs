@@ -1,4 +1,4 @@
-//! `wharf enable` and `wharf disable`: ours in the entry, others' by a list of our own.
+//! `wharf enable` and `wharf disable`: Wharf's servers in their entries, others in a list.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! `wharf explain`: why a server is or is not used.
+//! `wharf explain`: why a definition is used or not.
 
 use insta::assert_snapshot;
 
@@ -12,36 +12,36 @@ fn the_winner_of_ten_programs_is_explained() {
     --- stdout
     "fs" runs from your Wharf file ~/.wharf/mcp.json (line 1).
 
-    10 definitions of this name, the first one counts:
+    10 definitions of this name; the first one wins:
       1. Wharf · user  ~/.wharf/mcp.json:1
-         first, so it has the name
+         wins: it comes first
       2. oh-my-pi · user  ~/.omp/agent/mcp.json:1
          shadowed: Wharf comes before oh-my-pi
-         args differ: omp-own (the one that counts: wharf-own)
+         args differ: omp-own (the winner: wharf-own)
       3. Claude Code · user  ~/.claude.json:1
          shadowed: Wharf comes before Claude Code
-         args differ: claude-own (the one that counts: wharf-own)
+         args differ: claude-own (the winner: wharf-own)
       4. Codex · user  ~/.codex/config.toml:1
          shadowed: Wharf comes before Codex
-         args differ: codex-own (the one that counts: wharf-own)
+         args differ: codex-own (the winner: wharf-own)
       5. Gemini CLI · user  ~/.gemini/settings.json:1
          shadowed: Wharf comes before Gemini CLI
-         args differ: gemini-own (the one that counts: wharf-own)
+         args differ: gemini-own (the winner: wharf-own)
       6. Cursor · user  ~/.cursor/mcp.json:1
          shadowed: Wharf comes before Cursor
-         args differ: cursor-own (the one that counts: wharf-own)
+         args differ: cursor-own (the winner: wharf-own)
       7. Windsurf · user  ~/.codeium/windsurf/mcp_config.json:1
          shadowed: Wharf comes before Windsurf
-         args differ: windsurf-own (the one that counts: wharf-own)
+         args differ: windsurf-own (the winner: wharf-own)
       8. Zed · user  ~/.config/zed/settings.json:1
          shadowed: Wharf comes before Zed
-         args differ: zed-own (the one that counts: wharf-own)
+         args differ: zed-own (the winner: wharf-own)
       9. VS Code · user  ~/.config/Code/User/mcp.json:1
          shadowed: Wharf comes before VS Code
-         args differ: code-own (the one that counts: wharf-own)
+         args differ: code-own (the winner: wharf-own)
       10. mcp.json · project  [project]/.mcp.json:1
          shadowed: Wharf comes before mcp.json
-         args differ: project-own (the one that counts: wharf-own)
+         args differ: project-own (the winner: wharf-own)
     "#);
 }
 
@@ -60,12 +60,12 @@ fn every_server_state_is_explained() {
     "same" does not run: it is the same server as "fs". It is in your Cursor file ~/.cursor/mcp.json (line 4).
     It is defined nowhere else.
 
-    Next: to have both: wharf config set discovery.duplicates keep
+    Next: to use both: wharf config set discovery.duplicates keep
     "#);
     assert_snapshot!(world.run("explain off"), @r#"
     exit 0
     --- stdout
-    "off" is off: it is switched off by "disabled". It is defined in your Cursor file ~/.cursor/mcp.json (line 5).
+    "off" is disabled: it is switched off by "disabled". It is defined in your Cursor file ~/.cursor/mcp.json (line 5).
     It is defined nowhere else.
 
     Next: to use it: wharf enable off
@@ -84,31 +84,31 @@ fn every_server_state_is_explained() {
     "needs" runs from your Cursor file ~/.cursor/mcp.json (line 8).
     It is defined nowhere else.
 
-    What is missing or odd:
+    Problems:
       variable "UNSET" is not set; "args[0]" keeps its placeholder
         hint: set UNSET
     "#);
     assert_snapshot!(world.run("explain theirs"), @r#"
     exit 0
     --- stdout
-    "theirs" does not run: it came with this project's Cursor file [project]/.cursor/mcp.json (line 1), and you have not agreed to it yet.
+    "theirs" does not run: it came with this project's Cursor file [project]/.cursor/mcp.json (line 1), and you have not trusted it yet.
 
-    3 definitions of this name, the first one counts:
+    3 definitions of this name; the first one wins:
       1. Cursor · project  [project]/.cursor/mcp.json:1
-         first, so it has the name
+         wins: it comes first
       2. Cursor · user  ~/.cursor/mcp.json:9
-         shadowed: project comes before user; it says the same
+         shadowed: project comes before user; it is identical
       3. mcp.json · project  [project]/.mcp.json:1
          shadowed: Cursor comes before mcp.json
-         command differs: npx (the one that counts: uvx)
+         command differs: npx (the winner: uvx)
 
-    Nothing in it has been expanded: that waits until you trust it.
+    Its placeholders are not expanded until you trust it.
 
-    What is missing or odd:
+    Problems:
       hides your "theirs" from ~/.cursor/mcp.json
         hint: trust it to use it here, or rename yours
 
-    Next: to see what it would do and agree: wharf trust theirs
+    Next: to see what it would run, and trust it: wharf trust theirs
     "#);
 }
 
@@ -143,15 +143,15 @@ fn a_nearer_file_wins() {
     --- stdout
     "fs" runs from this project's Cursor file [project]/deep/.cursor/mcp.json (line 1).
 
-    4 definitions of this name, the first one counts:
+    4 definitions of this name; the first one wins:
       1. Cursor · project  [project]/deep/.cursor/mcp.json:1
-         first, so it has the name
+         wins: it comes first
       2. Cursor · project  [project]/.cursor/mcp.json:1
-         shadowed: same level, and [project]/deep/.cursor/mcp.json is nearer; it says the same
+         shadowed: same level, and [project]/deep/.cursor/mcp.json is nearer; it is identical
       3. mcp.json · project  [project]/deep/mcp.json:1
-         shadowed: Cursor comes before mcp.json; it says the same
+         shadowed: Cursor comes before mcp.json; it is identical
       4. mcp.json · project  [project]/deep/.mcp.json:1
-         shadowed: Cursor comes before mcp.json; it says the same
+         shadowed: Cursor comes before mcp.json; it is identical
     "#);
 }
 
@@ -170,11 +170,11 @@ fn claude_managed_and_per_folder_servers_are_explained() {
     --- stdout
     "fs" runs from your Claude Code file ~/.claude.json (line 2).
 
-    2 definitions of this name, the first one counts:
+    2 definitions of this name; the first one wins:
       1. Claude Code · user  ~/.claude.json:2
-         first, so it has the name
+         wins: it comes first
       2. Claude Code · user  ~/.claude.json:1
-         shadowed: in Claude Code this folder's own part of ~/.claude.json comes before its other files; it says the same
+         shadowed: in Claude Code this folder's own part of ~/.claude.json comes before its other files; it is identical
     "#);
     let world = world.system(
         "etc/claude-code/managed-mcp.json",
@@ -185,7 +185,7 @@ fn claude_managed_and_per_folder_servers_are_explained() {
     --- stdout
     "fs" is not used: every definition of it is hidden.
 
-    2 definitions of this name, the first one counts:
+    2 definitions of this name; the first one wins:
       1. Claude Code · user  ~/.claude.json:2
          hidden by the administrator's file [world]/system/etc/claude-code/managed-mcp.json
       2. Claude Code · user  ~/.claude.json:1
@@ -222,7 +222,7 @@ fn a_project_map_can_replace_the_users_map() {
 
     The only definition of this name:
       1. co-cli · user  ~/.config/co-cli/settings.json:1
-         replaced as a whole by [project]/.co-cli/settings.json: in co-cli a project's servers take the place of your own
+         replaced as a whole by [project]/.co-cli/settings.json: in co-cli a project's servers replace your own
 
     Next: wharf list --all shows what is used instead
     "#);
@@ -305,7 +305,7 @@ fn json_has_the_reasons_and_the_expanded_variables() {
               "hint": "set NO"
             }
           ],
-          "why": "first, so it has the name"
+          "why": "wins: it comes first"
         },
         {
           "name": "a",
@@ -331,8 +331,8 @@ fn json_has_the_reasons_and_the_expanded_variables() {
           "problems": [],
           "why": "shadowed: Cursor comes before VS Code",
           "differs": [
-            "command differs: b (the one that counts: '${HOME}/a')",
-            "args differ: none (the one that counts: '${env:KEY}' '${NO}')"
+            "command differs: b (the winner: '${HOME}/a')",
+            "args differ: none (the winner: '${env:KEY}' '${NO}')"
           ]
         },
         {
@@ -358,10 +358,10 @@ fn json_has_the_reasons_and_the_expanded_variables() {
           "problems": [],
           "why": "shadowed: Cursor comes before shared files",
           "differs": [
-            "transport differs: http (the one that counts: stdio)",
-            "command differs: none (the one that counts: '${HOME}/a')",
-            "args differ: none (the one that counts: '${env:KEY}' '${NO}')",
-            "url differs: 'http://h/sse?•••' (the one that counts: none)"
+            "transport differs: http (the winner: stdio)",
+            "command differs: none (the winner: '${HOME}/a')",
+            "args differ: none (the winner: '${env:KEY}' '${NO}')",
+            "url differs: 'http://h/sse?•••' (the winner: none)"
           ]
         }
       ],
@@ -410,11 +410,11 @@ fn a_variable_replaces_a_programs_files() {
     --- stdout
     "fs" runs from the variable CO_CLI_MCP_SERVERS of co-cli.
 
-    2 definitions of this name, the first one counts:
+    2 definitions of this name; the first one wins:
       1. variable  CO_CLI_MCP_SERVERS
-         first, so it has the name
+         wins: it comes first
       2. co-cli · user  ~/.config/co-cli/settings.json:1
-         replaced as a whole by the variable CO_CLI_MCP_SERVERS; it says the same
+         replaced as a whole by the variable CO_CLI_MCP_SERVERS; it is identical
     "#);
 }
 
@@ -441,7 +441,7 @@ fn a_disabled_untrusted_server_needs_two_steps() {
     assert_snapshot!(world.run("explain a"), @r#"
     exit 0
     --- stdout
-    "a" is off: it is switched off by "disabled". It is defined in this project's Cursor file [project]/.cursor/mcp.json (line 1).
+    "a" is disabled: it is switched off by "disabled". It is defined in this project's Cursor file [project]/.cursor/mcp.json (line 1).
     It is defined nowhere else.
 
     Next: to use it: wharf enable a, then wharf trust a to see what it would do and agree
@@ -477,26 +477,26 @@ fn differences_between_candidates_are_shown_without_secrets() {
     --- stdout
     "fs" would run from your Wharf file ~/.wharf/mcp.json (line 1), but `npx` is not found.
 
-    4 definitions of this name, the first one counts:
+    4 definitions of this name; the first one wins:
       1. Wharf · user  ~/.wharf/mcp.json:1
-         first, so it has the name
+         wins: it comes first
       2. Cursor · user  ~/.cursor/mcp.json:1
          shadowed: Wharf comes before Cursor
-         args differ: -y fs@2 --token ••• (the one that counts: -y fs@1 --token •••)
+         args differ: -y fs@2 --token ••• (the winner: -y fs@1 --token •••)
          env differs: also C; without B; another value of A
-         approval differs: ask (the one that counts: never)
+         approval differs: ask (the winner: never)
       3. Windsurf · user  ~/.codeium/windsurf/mcp_config.json:1
          shadowed: Wharf comes before Windsurf
-         transport differs: http (the one that counts: stdio)
-         command differs: none (the one that counts: npx)
-         args differ: none (the one that counts: -y fs@1 --token •••)
+         transport differs: http (the winner: stdio)
+         command differs: none (the winner: npx)
+         args differ: none (the winner: -y fs@1 --token •••)
          env differs: without A, B
-         url differs: https://•••@a.example/mcp (the one that counts: none)
-         approval differs: ask (the one that counts: never)
+         url differs: https://•••@a.example/mcp (the winner: none)
+         approval differs: ask (the winner: never)
       4. LM Studio · user  ~/.lmstudio/mcp.json:1
          shadowed: Wharf comes before LM Studio
-         args differ: in a part that is not shown
-         approval differs: ask (the one that counts: never)
+         args differ: in a redacted part
+         approval differs: ask (the winner: never)
 
     Next: install `npx`, or give its full path in "command"
     "#);

@@ -1,4 +1,4 @@
-//! `wharf export`: into another program's file, with its comments kept and a copy beside it.
+//! `wharf export`: writes servers into the file of another program; keeps comments and a backup.
 
 use insta::assert_snapshot;
 
@@ -76,7 +76,7 @@ fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
        },
        "other": true
      }
-    Added 1 server to ~/.cursor/mcp.json (before: ~/.cursor/mcp.json.wharf-backup).
+    Added 1 server to ~/.cursor/mcp.json (backup: ~/.cursor/mcp.json.wharf-backup).
     --- stderr
     warning: "bad" is not copied: it is invalid
     warning: "came" is not copied: it is not trusted; run wharf trust came
@@ -104,7 +104,7 @@ fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
     assert_snapshot!(world.run("export cursor web"), @"
     exit 0
     --- stdout
-    Nothing to write to ~/.cursor/mcp.json: 1 server is there already, the same.
+    Nothing to write to ~/.cursor/mcp.json: 1 server is already there, unchanged.
     ");
     assert_eq!(world.read("home/.cursor/mcp.json"), written);
     assert_snapshot!(world.run("export cursor fs --force"), @r#"
@@ -121,7 +121,7 @@ fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
          "web": {
            "url": "https://w.example/mcp",
            "headers": {
-    Replaced 1 server in ~/.cursor/mcp.json (before: ~/.cursor/mcp.json.wharf-backup).
+    Replaced 1 server in ~/.cursor/mcp.json (backup: ~/.cursor/mcp.json.wharf-backup).
     --- stderr
     warning: "fs": "excludeTools" is not copied: all its tools will be offered there
     "#);
@@ -147,7 +147,7 @@ fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
 #[test]
 fn codex_gets_toml_with_codex_field_names() {
     let world = world().home(".codex/config.toml", CODEX);
-    // A difference shows an empty line as a space.
+    // In a diff an empty line is a space.
     let run = |line: &str| world.run(line).replace("\n \n", "\n\n");
     assert_snapshot!(run("export codex"), @r#"
     exit 0
@@ -164,7 +164,7 @@ fn codex_gets_toml_with_codex_field_names() {
     +
      [tui]
      theme = "dark"
-    Added 1 server to ~/.codex/config.toml (before: ~/.codex/config.toml.wharf-backup).
+    Added 1 server to ~/.codex/config.toml (backup: ~/.codex/config.toml.wharf-backup).
     --- stderr
     warning: "bad" is not copied: it is invalid
     warning: "came" is not copied: it is not trusted; run wharf trust came
@@ -191,7 +191,7 @@ fn codex_gets_toml_with_codex_field_names() {
     assert_snapshot!(run("export codex web"), @"
     exit 0
     --- stdout
-    Nothing to write to ~/.codex/config.toml: 1 server is there already, the same.
+    Nothing to write to ~/.codex/config.toml: 1 server is already there, unchanged.
     ");
     assert_snapshot!(run("export codex fs --force"), @r#"
     exit 0
@@ -213,7 +213,7 @@ fn codex_gets_toml_with_codex_field_names() {
 
      [mcp_servers.web]
      url = "https://w.example/mcp"
-    Replaced 1 server in ~/.codex/config.toml (before: ~/.codex/config.toml.wharf-backup).
+    Replaced 1 server in ~/.codex/config.toml (backup: ~/.codex/config.toml.wharf-backup).
     "#);
     assert_snapshot!(world.read("home/.codex/config.toml"), @r#"
     # my codex
@@ -479,9 +479,9 @@ fn a_malformed_file_of_another_program_is_not_changed() {
     exit 1
     --- stderr
     error: could not edit ~/.cursor/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 17 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 17 first; the file was not changed
     ");
     assert_snapshot!(world.run("export cursor web --dry-run --json"), @r#"
     exit 1
@@ -491,24 +491,24 @@ fn a_malformed_file_of_another_program_is_not_changed() {
       "message": "could not edit ~/.cursor/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.cursor/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
-        "hint": "put line 1, column 17 right first; the file was left as it is",
+        "message": "could not edit ~/.cursor/mcp.json: the file has a syntax error (line 1): a string must be in double quotes; only `true`, `false` and `null` are unquoted",
+        "hint": "correct line 1, column 17 first; the file was not changed",
         "path": "~/.cursor/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.cursor/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 17 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 17 first; the file was not changed
     "#);
     assert_snapshot!(world.run("export codex web"), @"
     exit 1
     --- stderr
     error: could not edit ~/.codex/config.toml
-      cause: the file cannot be read as it is (line 1)
+      cause: the file has a syntax error (line 1)
       cause: extra `=`, expected nothing
-      hint: put line 1, column 5 right first; the file was left as it is
+      hint: correct line 1, column 5 first; the file was not changed
     ");
     assert_eq!(world.read("home/.cursor/mcp.json"), broken);
     assert!(!world.path("home/.cursor/mcp.json.wharf-backup").exists());
@@ -535,16 +535,16 @@ fn a_failure_with_json_prints_one_document() {
       "message": "could not edit ~/.cursor/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.cursor/mcp.json: the file cannot be read as it is (line 1): the file ends inside the object of line 1",
-        "hint": "put line 1, column 2 right first; the file was left as it is",
+        "message": "could not edit ~/.cursor/mcp.json: the file has a syntax error (line 1): the file ends inside the object of line 1",
+        "hint": "correct line 1, column 2 first; the file was not changed",
         "path": "~/.cursor/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.cursor/mcp.json
-      cause: the file cannot be read as it is (line 1)
+      cause: the file has a syntax error (line 1)
       cause: the file ends inside the object of line 1
-      hint: put line 1, column 2 right first; the file was left as it is
+      hint: correct line 1, column 2 first; the file was not changed
     "#);
 }
 
@@ -583,14 +583,17 @@ fn a_literal_secret_in_a_project_file_causes_a_warning() {
     +}
     Would add 2 servers to [project]/.cursor/mcp.json.
     --- stderr
-    warning: "api": headers.Authorization is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
-    warning: "fs": env.GITHUB_TOKEN is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
-    warning: "fs": args[1] is a literal secret, and [project]/.cursor/mcp.json is a file of the project: whoever gets the project gets it
+    warning: "api": headers.Authorization is a literal secret, and [project]/.cursor/mcp.json is a file of the project: everybody with access to the project can read it
+    warning: "fs": env.GITHUB_TOKEN is a literal secret, and [project]/.cursor/mcp.json is a file of the project: everybody with access to the project can read it
+    warning: "fs": args[1] is a literal secret, and [project]/.cursor/mcp.json is a file of the project: everybody with access to the project can read it
     hint: put such values into variables and write ${NAME}
     "#);
     let written = world.run("export cursor --scope project --yes");
     assert!(written.contains("headers.Authorization is a literal secret"), "{written}");
-    assert!(!world.run("export cursor --yes --dry-run").contains("literal"), "a file of one's own");
+    assert!(
+        !world.run("export cursor --yes --dry-run").contains("literal"),
+        "the file of the user"
+    );
     let json = world.run("export vscode --scope project --dry-run --json");
     assert!(json.contains(r#""field": "env.GITHUB_TOKEN""#) && !json.contains("s3cret"), "{json}");
 }

@@ -1,4 +1,4 @@
-//! Arguments whose values are in files.
+//! Arguments of `call` and `prompt` whose values are read from files: `name=@path`.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::world::World;
 
 const TOOLS: &str = r#"{"name":"put","inputSchema":{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}},"options":{"type":"object"}}}}"#;
 
-/// A server that writes down the arguments of calls.
+/// A server that records the arguments of calls and prompts.
 fn notes() -> World {
     let call = r#"*'"method":"tools/call"'*) printf '%s\n' "$line" | sed 's/.*"arguments"://; s/}}$//' >> "$0.seen"; result '{"content":[{"type":"text","text":"ok"}]}';;
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"review","arguments":[{"name":"code"}]}]}';;

@@ -1,4 +1,4 @@
-//! Servers that send without end cost themselves: others are listed, and a signal ends the program.
+//! Servers that send without end: other servers are not affected, and a signal ends the program.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary and sends signals")]
 
@@ -15,7 +15,7 @@ use crate::http_server::{
 };
 use crate::world::World;
 
-/// Far longer than it takes, and far shorter than a flood lasts.
+/// The time limit: much longer than a run needs, and much shorter than a flood.
 const LIMIT: Duration = Duration::from_secs(10);
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
@@ -23,15 +23,15 @@ const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_cha
 /// How a server floods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flood {
-    /// The stream that a client opens with GET.
+    /// Notifications on the stream that a client opens with GET.
     GetStream,
-    /// Pings on the stream that a client opens with GET, each of which wants an answer.
+    /// Pings on the stream that a client opens with GET; each needs a response.
     Pings,
-    /// The stream that answers a POST.
+    /// Notifications on the stream that answers a POST.
     PostStream,
-    /// Empty lines on the stream that answers the first request, which make no event.
+    /// Empty lines on the stream that answers the first request; they form no event.
     EmptyLines,
-    /// The heads before the answer, which HTTP allows any number of.
+    /// Interim responses (1xx), of which HTTP allows any number.
     InterimResponses,
     Stdout,
     Stderr,
@@ -48,19 +48,19 @@ const ALL: [Flood; 7] = [
 ];
 
 impl Flood {
-    /// Tells whether the server lists its tools and floods only beside that.
+    /// Returns whether the server lists its tools although it floods.
     fn has_tools(self) -> bool {
         matches!(self, Self::GetStream | Self::Pings)
     }
 }
 
-/// Is there as soon as the flood has begun. The other server can wait for it.
+/// This file exists once the flood has begun. The other server can wait for it.
 const BEGUN: &str = "bin/box.begun";
 
-/// Is there as soon as the tool of the server that floods was called; that call is never answered.
+/// This file exists once the tool of the flooding server was called; the call gets no response.
 const CALLED: &str = "bin/sea.called";
 
-/// A machine with a good server and one that floods; the entry of the latter has `more` in it.
+/// A world with a normal server and a flooding server, whose entry includes `more`.
 fn world_with_flood(kind: Flood, more: &str) -> (World, Option<HttpServer>) {
     add_flooding_server(World::new().tool_server("box"), kind, more)
 }
@@ -87,7 +87,7 @@ fn add_flooding_server(world: World, kind: Flood, more: &str) -> (World, Option<
     (world.own_servers(&[("box", r#""command": "box""#), ("sea", &entry)]), web)
 }
 
-/// The files that tell how far the server is.
+/// The paths of the marker files.
 struct MarkerFiles {
     begun: PathBuf,
     called: PathBuf,
@@ -125,7 +125,7 @@ fn serve_flood(kind: Flood, request: &HttpRequest, client: &mut TcpStream, marke
         ("POST", "tools/list") => write_to(client, &request.result(LIST_RESULT)),
         ("POST", "tools/call") => {
             drop(File::create(&markers.called));
-            // Until the client has left.
+            // Waits until the client disconnects.
             let _end = client.read(&mut [0]);
         }
         ("POST", "server/discover") => {
@@ -176,7 +176,7 @@ fn a_server_that_answers_only_during_the_flood_of_another_is_not_delayed() {
 fn a_signal_ends_the_program_during_a_flood() {
     for kind in ALL {
         for signal in ["-TERM", "-INT"] {
-            // Its answer is waited for until long after the test.
+            // The timeouts are much longer than the test.
             let (world, _web) =
                 world_with_flood(kind, r#""timeout": 300000, "callTimeout": 300000"#);
             let words: &[&str] =
@@ -196,7 +196,7 @@ fn a_signal_ends_the_program_during_a_flood() {
 fn wait_for(mark: &Path) {
     let until = Instant::now() + Duration::from_secs(30);
     while !mark.exists() {
-        assert!(Instant::now() < until, "never: {}", mark.display());
+        assert!(Instant::now() < until, "timed out: {} does not exist", mark.display());
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -206,7 +206,7 @@ fn send(signal: &str, child: &Child) {
     assert!(done.unwrap().success());
 }
 
-/// Waits for the end of a program; `None` if it had to be killed.
+/// Waits for the end of a program; returns `None` if it had to be killed.
 fn exit_code(mut child: Child) -> Option<i32> {
     let until = Instant::now() + LIMIT;
     while Instant::now() < until {

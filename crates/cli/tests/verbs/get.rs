@@ -1,4 +1,4 @@
-//! `wharf get`: one entry, hidden and revealed.
+//! `wharf get`: one entry, with redacted secrets or with `--reveal`.
 
 use insta::assert_snapshot;
 
@@ -187,7 +187,7 @@ fn an_untrusted_entry_is_shown_but_not_revealed() {
     exit 0
     --- stdout
     theirs
-      state          untrusted (it came with this project, and you have not agreed to it yet)
+      state          untrusted (it came with this project, and you have not trusted it yet)
       source         Cursor · project  [project]/.cursor/mcp.json:1
       transport      stdio
       command        uvx

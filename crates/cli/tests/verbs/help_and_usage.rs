@@ -1,4 +1,4 @@
-//! What happens before any verb: help, usage errors, scripts, and a reader that goes away.
+//! Help, usage errors, version, completion scripts, the manual page, and a closed stdout.
 
 use std::process::Stdio;
 
@@ -15,16 +15,16 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
 
     Usage: wharf [OPTIONS] <COMMAND>
 
-    Every day:
-      list         List every server, whichever program's file it is in [alias: ls]
+    Common:
+      list         List the servers of all programs [alias: ls]
       tools        List the tools of your servers
       call         Call a tool
       add          Add a server to one of Wharf's own files
-      doctor       Check everything, and say how to fix it
+      doctor       Find problems, and say how to fix them
 
-    See:
+    Inspect:
       status       Show which servers are ready to start
-      test         Connect to one server, and say how that went
+      test         Connect to one server, and show the result
       get          Show one server's entry
       explain      Explain why a server is or is not used
       resources    List the resources of your servers
@@ -33,36 +33,36 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
 
     Use:
       read         Read a resource
-      prompt       Fill in a prompt, and print the messages that it becomes
-      reconnect    Connect to a server afresh
+      prompt       Fill in a prompt, and print the resulting messages
+      reconnect    Reconnect to a server
 
     Manage:
       add-json     Add a server whose entry is given as JSON
       remove       Remove a server from one of Wharf's own files [alias: rm]
       enable       Switch a server on
       disable      Switch a server off
-      import       Copy servers from another program, or from a file, into Wharf's own
-      export       Copy the servers that Wharf would connect into another program's file
+      import       Copy servers from another program, or from a file, into Wharf's file
+      export       Copy servers into another program's file
 
     Trust:
-      trust        Agree to servers that came with this project
-      untrust      Take back your agreement to servers of this project
+      trust        Trust servers that came with this project
+      untrust      Stop trusting servers of this project
 
     Wharf itself:
       config       Show or change a setting of Wharf itself
-      cache        Show or remove what is kept about servers
+      cache        Show or remove the records that are stored about servers
       mcp          Run one of the MCP servers that are built into Wharf
       completions  Print a completion script for your shell
       man          Print the manual page
       help         Print this message, or the help of a verb
 
     Options:
-          --json           Print JSON for programs: one document, secrets hidden
-          --project <DIR>  Look from this folder instead of the working folder
-          --no-project     Leave out the files of projects
+          --json           Print one JSON document, with secrets redacted
+          --project <DIR>  Use this folder instead of the working folder
+          --no-project     Ignore the files of projects
           --trust-project  Trust everything in this project, for this run only
-      -q, --quiet          Print no warnings and notices
-      -v, --verbose...     Say more, such as which files were read; may be repeated
+      -q, --quiet          Suppress warnings and notices
+      -v, --verbose...     Print more, such as which files were read; can be repeated
           --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
       -h, --help           Print help (see more with '--help')
       -V, --version        Print version
@@ -72,12 +72,12 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       wharf tools                what agents can call
       wharf call fs/read path=a  one call
       wharf add docs -- npx -y @modelcontextprotocol/server-filesystem ~/docs
-      wharf doctor               what is wrong, and how to put it right
-      wharf help call            all about one verb
-      wharf list --json          the same for programs
+      wharf doctor               what is wrong, and how to fix it
+      wharf help call            the help of one verb
+      wharf list --json          the same as JSON, for programs
 
-    Exit codes: 0 fine, 1 no or not found, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
-    6 not trusted, 130 cancelled.
+    Exit codes: 0 success, 1 failed or not found, 2 usage, 3 could not connect, 4 sign-in needed,
+    5 timeout, 6 not trusted, 130 cancelled.
     ");
 }
 
@@ -86,26 +86,26 @@ fn the_help_of_a_verb_has_examples() {
     assert_snapshot!(World::new().run("list -h"), @"
     exit 0
     --- stdout
-    List every server, whichever program's file it is in
+    List the servers of all programs
 
     Usage: wharf list [OPTIONS]
 
     Options:
-          --all   Also show what is shadowed and by whom, and duplicates
+          --all   Also show shadowed definitions and duplicates
       -h, --help  Print help (see more with '--help')
 
     Common options:
-          --json           Print JSON for programs: one document, secrets hidden
-          --project <DIR>  Look from this folder instead of the working folder
-          --no-project     Leave out the files of projects
+          --json           Print one JSON document, with secrets redacted
+          --project <DIR>  Use this folder instead of the working folder
+          --no-project     Ignore the files of projects
           --trust-project  Trust everything in this project, for this run only
-      -q, --quiet          Print no warnings and notices
-      -v, --verbose...     Say more, such as which files were read; may be repeated
+      -q, --quiet          Suppress warnings and notices
+      -v, --verbose...     Print more, such as which files were read; can be repeated
           --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
 
     Examples:
       wharf list
-      wharf list --all               also what is shadowed, and by whom
+      wharf list --all               also the shadowed definitions and duplicates
       wharf list --project ~/app
       wharf list --json | jq -r '.servers[].name'
     ");
@@ -121,9 +121,9 @@ fn the_long_help_says_which_files_are_written() {
     Find, check, use and manage the MCP servers of every program on this machine
 
     Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
-    programs, decides which one counts for each name, and says what is wrong with the rest. Files of
-    other programs are only read; `wharf export` alone writes to one, and shows the change first.
-    Nothing that came with a project is started before you agree to it.
+    programs, decides which definition wins for each name, and reports what is wrong. It only reads the
+    files of other programs; `wharf export` writes to one, after it has shown the change. Nothing that
+    came with a project is started before you trust it.
     ");
 }
 
@@ -202,7 +202,7 @@ fn every_shell_has_a_completion_script_and_there_is_a_manual_page() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let output = world.output(&format!("completions {shell}"));
         let script = String::from_utf8(output.stdout).unwrap();
-        // Elvish gets a list; the others ask when somebody presses Tab.
+        // The script for Elvish is a static list; the others run `wharf complete`.
         let asks = if shell == "elvish" { "explain" } else { "wharf complete" };
         assert!(output.status.success() && script.contains(asks), "{shell}");
     }

@@ -1,21 +1,21 @@
-//! Every command that a hint, a help text, the README or the guide names is one that can be typed.
+//! All commands in hints, in the README and in the guide are valid command lines.
 //!
-//! Whether it does what it says is tested where the hint is; here each one is only parsed: a word
-//! behind it that no command has makes the parser fail with exit code 2.
+//! Each command is only parsed, with `--help`: an unknown word makes the parser fail with exit
+//! code 2. What a command does is tested where the hint is tested.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::world::World;
 
-/// Verbs that start or wait for something are not run: their help shows that they exist.
+/// Checks a command line with `--help`, so that nothing is started.
 fn is_valid_command(world: &World, line: &str) -> bool {
     let words: Vec<String> = words(line).into_iter().map(fill_placeholder).collect();
     let Some(verb) = words.first().filter(|verb| *verb != "NAME") else { return true };
     if verb == "help" {
         return world.output(&format!("help {}", words[1..].join(" "))).status.success();
     }
-    // Asking for help checks the verb, and every flag before it.
+    // `--help` checks the verb and every flag before it.
     let mut asked: Vec<&str> =
         words.iter().map(String::as_str).take_while(|it| *it != "--").collect();
     asked.push("--help");
@@ -31,7 +31,7 @@ fn is_valid_command(world: &World, line: &str) -> bool {
         && flags.clone().all(has_flag)
 }
 
-/// Puts a word that fits in the place of a placeholder.
+/// Replaces a placeholder by a valid word.
 fn fill_placeholder(word: String) -> String {
     match word.as_str() {
         "PROGRAM" => "cursor".to_owned(),
@@ -40,7 +40,7 @@ fn fill_placeholder(word: String) -> String {
     }
 }
 
-/// Takes the words of a command as a shell would, up to a pipe, a redirection or a comment.
+/// Splits a command into words as a shell does, up to a pipe, a redirection or a comment.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -63,8 +63,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Finds `wharf …` in a text: in backticks, in a fenced block, in parentheses, or after a colon at
-/// the end of a line.
+/// Finds commands `wharf …` in a text: in backticks, in a fenced block, in parentheses, or after a
+/// colon up to the end of the line.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {
@@ -82,7 +82,7 @@ fn commands(text: &str) -> Vec<String> {
                 _ => continue,
             };
             let Some(end) = end else { continue };
-            // What a sentence says after the command is not part of it.
+            // The rest of the sentence is not part of the command.
             let sentence = [", ", "; ", " (", "… (", " shows ", " lists ", " asks "];
             let command = sentence.iter().fold(&rest[..end], |command, words| {
                 command.split(words).next().unwrap_or_default()
@@ -133,7 +133,7 @@ fn hints_name_only_valid_commands() {
     for part in ["cli/src", "config/src", "runtime/src"] {
         for path in sources(&root.join(part)) {
             let text = fs::read_to_string(&path).unwrap();
-            // What tests of a file say is not shown to anybody.
+            // Texts in the tests of a file are not printed.
             let text = text.split("#[cfg(test)]").next().unwrap_or_default();
             let strings = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let text: Vec<String> = strings.map(|line| line.replace("\\\"", "”")).collect();

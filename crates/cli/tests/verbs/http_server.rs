@@ -1,4 +1,4 @@
-//! An HTTP server on the loopback whose answers a test writes by hand, one thread per connection.
+//! An HTTP server on the loopback whose responses a test writes itself, one thread per connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,24 +10,24 @@ use std::thread;
 pub(crate) struct HttpRequest {
     pub(crate) verb: String,
     pub(crate) path: String,
-    /// The headers, one a line.
+    /// The headers, one per line.
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
 impl HttpRequest {
-    /// Returns the method of the message in the body, or nothing.
+    /// Returns the method of the message in the body, or an empty text.
     pub(crate) fn method(&self) -> &str {
         between(&self.body, "\"method\":\"", '"')
     }
 
-    /// Returns the id of the message in the body, as it is written.
+    /// Returns the id of the message in the body, as JSON.
     pub(crate) fn id(&self) -> &str {
         let id = between(&self.body, "\"id\":", ',');
         id.split('}').next().unwrap_or_default()
     }
 
-    /// Answers with a JSON-RPC result.
+    /// Returns an HTTP response with a JSON-RPC result.
     pub(crate) fn result(&self, result: &str) -> String {
         json_response("200 OK", &self.reply(result))
     }
@@ -45,14 +45,14 @@ pub(crate) const INITIALIZE_RESULT: &str = r#"{"protocolVersion":"2025-11-25","c
 pub(crate) const LIST_RESULT: &str =
     r#"{"tools":[{"name":"go","description":"Goes","inputSchema":{"type":"object"}}]}"#;
 
-/// The server; no new connection is served once it is dropped.
+/// The server; it accepts no new connections after it was dropped.
 pub(crate) struct HttpServer {
     address: SocketAddr,
     is_stopped: Arc<AtomicBool>,
 }
 
 impl HttpServer {
-    /// Serves every request with `answer`, which writes to the connection; then closes it.
+    /// Calls `answer` for every request, which writes to the connection, and closes the connection.
     pub(crate) fn start(
         answer: impl Fn(&HttpRequest, &mut TcpStream) + Send + Sync + 'static,
     ) -> Self {
@@ -76,7 +76,7 @@ impl HttpServer {
         Self { address, is_stopped }
     }
 
-    /// Returns an address on it.
+    /// Returns the URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -89,18 +89,18 @@ impl Drop for HttpServer {
     }
 }
 
-/// Writes to a client that may have left.
+/// Writes to a client that may have disconnected.
 pub(crate) fn write_to(stream: &mut TcpStream, text: &str) {
     drop(stream.write_all(text.as_bytes()));
 }
 
-/// Writes the same again and again until the client has left.
+/// Writes the same text repeatedly until the client disconnects.
 pub(crate) fn flood(stream: &mut TcpStream, text: &str) {
     let block = text.repeat(64 * 1024 / text.len() + 1);
     while stream.write_all(block.as_bytes()).is_ok() {}
 }
 
-/// Returns a whole answer.
+/// Returns an HTTP response.
 pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -108,12 +108,12 @@ pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-/// Returns an answer with JSON in it.
+/// Returns an HTTP response with a JSON body.
 pub(crate) fn json_response(status: &str, body: &str) -> String {
     response(status, "content-type: application/json\r\n", body)
 }
 
-/// The head of a stream of events that ends with the connection.
+/// The response head of an event stream that ends with the connection.
 pub(crate) const EVENT_STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 

@@ -1,4 +1,4 @@
-//! Servers that have only the oldest transport, HTTP+SSE, although their entry does not say so.
+//! Servers that support only the transport HTTP+SSE, without `"type": "sse"` in the entry.
 
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ fn event_stream(refusal: &'static str) -> HttpServer {
     HttpServer::start(move |request: &HttpRequest, client| {
         match (request.verb.as_str(), request.path.as_str()) {
             ("GET", "/sse") => {
-                // Before the address is named, since the first message comes at once.
+                // Stored before the endpoint event, because the first message follows at once.
                 *stream.lock().unwrap() = Some(client.try_clone().unwrap());
                 write_to(client, EVENT_STREAM_HEAD);
                 write_to(client, "event: endpoint\ndata: /messages?session=1\n\n");

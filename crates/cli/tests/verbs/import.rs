@@ -1,4 +1,4 @@
-//! `wharf import`: from a program or a file into one of ours.
+//! `wharf import`: copies servers from a program or a file into a file of Wharf.
 
 use insta::assert_snapshot;
 
@@ -81,7 +81,7 @@ fn servers_of_a_program_are_copied_and_its_file_is_not_changed() {
     -  "mcpServers": { "fs": { "command": "mine" } }
     +  "mcpServers": { "fs": { "command": "mine" }, "web": {"type": "http", "url": "https://w.example/mcp", "headers": {"Authorization": "•••"}}, "off": {"command": "npx", "enabled": false} }
      }
-    Added 2 servers to ~/.wharf/mcp.json (before: ~/.wharf/mcp.json.wharf-backup).
+    Added 2 servers to ~/.wharf/mcp.json (backup: ~/.wharf/mcp.json.wharf-backup).
     --- stderr
     warning: "fs" is not copied: it exists there; use --force to replace it
     "#);
@@ -307,12 +307,12 @@ fn servers_can_be_copied_from_a_file() {
     assert_snapshot!(world.run("import servers.json a --force"), @"
     exit 0
     --- stdout
-    Nothing to write to ~/.wharf/mcp.json: 1 server is there already, the same.
+    Nothing to write to ~/.wharf/mcp.json: 1 server is already there, unchanged.
     ");
     assert_snapshot!(world.run("import servers.json --force --dry-run"), @"
     exit 0
     --- stdout
-    Nothing to write to ~/.wharf/mcp.json: 2 servers are there already, the same.
+    Nothing to write to ~/.wharf/mcp.json: 2 servers are already there, unchanged.
     ");
 }
 
@@ -326,25 +326,25 @@ fn an_unreadable_file_exits_with_1() {
     assert_snapshot!(world.run("import broken.json"), @"
     exit 1
     --- stderr
-    error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
-      hint: correct the line; until then nothing of this file is used
+    error: [project]/broken.json: line 2: not valid JSON: a string must be in double quotes; only `true`, `false` and `null` are unquoted (column 21)
+      hint: correct the line; until then the file is ignored
     ");
     assert_snapshot!(world.run("import broken.json --json"), @r#"
     exit 1
     --- stdout
     {
       "ok": false,
-      "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)",
+      "message": "[project]/broken.json: line 2: not valid JSON: a string must be in double quotes; only `true`, `false` and `null` are unquoted (column 21)",
       "error": {
         "code": "file",
-        "message": "[project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)",
-        "hint": "correct the line; until then nothing of this file is used",
+        "message": "[project]/broken.json: line 2: not valid JSON: a string must be in double quotes; only `true`, `false` and `null` are unquoted (column 21)",
+        "hint": "correct the line; until then the file is ignored",
         "path": "[project]/broken.json"
       }
     }
     --- stderr
-    error: [project]/broken.json: line 2: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 21)
-      hint: correct the line; until then nothing of this file is used
+    error: [project]/broken.json: line 2: not valid JSON: a string must be in double quotes; only `true`, `false` and `null` are unquoted (column 21)
+      hint: correct the line; until then the file is ignored
     "#);
     assert_snapshot!(world.run("import list.json"), @"
     exit 1
@@ -404,9 +404,9 @@ fn a_malformed_wharf_file_is_not_changed() {
     exit 1
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 17 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 17 first; the file was not changed
     ");
     assert_snapshot!(world.run("import cursor web --dry-run --json"), @r#"
     exit 1
@@ -416,16 +416,16 @@ fn a_malformed_wharf_file_is_not_changed() {
       "message": "could not edit ~/.wharf/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
-        "hint": "put line 1, column 17 right first; the file was left as it is",
+        "message": "could not edit ~/.wharf/mcp.json: the file has a syntax error (line 1): a string must be in double quotes; only `true`, `false` and `null` are unquoted",
+        "hint": "correct line 1, column 17 first; the file was not changed",
         "path": "~/.wharf/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 17 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 17 first; the file was not changed
     "#);
     assert_eq!(world.read("home/.wharf/mcp.json"), broken);
 }
@@ -457,16 +457,16 @@ fn a_failure_with_json_prints_one_document() {
       "message": "could not edit ~/.wharf/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): the file ends inside the object of line 1",
-        "hint": "put line 1, column 2 right first; the file was left as it is",
+        "message": "could not edit ~/.wharf/mcp.json: the file has a syntax error (line 1): the file ends inside the object of line 1",
+        "hint": "correct line 1, column 2 first; the file was not changed",
         "path": "~/.wharf/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 1)
+      cause: the file has a syntax error (line 1)
       cause: the file ends inside the object of line 1
-      hint: put line 1, column 2 right first; the file was left as it is
+      hint: correct line 1, column 2 first; the file was not changed
     "#);
 }
 
@@ -481,7 +481,7 @@ fn importing_again_changes_nothing() {
     assert_snapshot!(world.run("import cursor fs web --force"), @"
     exit 0
     --- stdout
-    Nothing to write to ~/.wharf/mcp.json: 2 servers are there already, the same.
+    Nothing to write to ~/.wharf/mcp.json: 2 servers are already there, unchanged.
     ");
     assert_snapshot!(world.run("import cursor fs --json"), @r#"
     exit 0

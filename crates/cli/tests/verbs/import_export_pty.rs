@@ -1,4 +1,4 @@
-//! The question of `wharf export` and `wharf import` on a real terminal.
+//! The confirmation prompts of `wharf export` and `wharf import` on a real terminal.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn start(world: &World, line: &str) -> OsSession {
     session
 }
 
-/// Waits for the end, and shows what was said until then and how it ended.
+/// Waits for the end; returns the output until then and the exit code.
 fn end(world: &World, mut session: OsSession) -> String {
     let seen = session.expect(Eof).unwrap();
     let output = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
@@ -35,7 +35,7 @@ fn end(world: &World, mut session: OsSession) -> String {
     format!("{}exit {code}", world.filter(&output))
 }
 
-/// Waits for the question, answers it and shows the whole conversation.
+/// Answers the prompt and returns all output.
 fn answer(world: &World, line: &str, reply: &str) -> String {
     let mut session = start(world, line);
     let seen = session.expect("? [y/N] ").unwrap();
@@ -88,7 +88,7 @@ fn on_a_pty_answering_yes_writes_the_file() {
     +  "mcpServers": { "theirs": { "command": "npx" }, "fs": {"command": "npx", "env": {"A": "•••"}} }
      }
     warning: "theirs" is not copied: it is there already
-    Write this to ~/.cursor/mcp.json? [y/N] Added 1 server to ~/.cursor/mcp.json (before: ~/.cursor/mcp.json.wharf-backup).
+    Write this to ~/.cursor/mcp.json? [y/N] Added 1 server to ~/.cursor/mcp.json (backup: ~/.cursor/mcp.json.wharf-backup).
     exit 0
     "#);
     assert_eq!(world.read("home/.cursor/mcp.json.wharf-backup"), CURSOR);
@@ -149,7 +149,7 @@ fn on_a_pty_no_confirmation_is_asked_when_not_needed() {
     -  "mcpServers": { "theirs": { "command": "npx" } }
     +  "mcpServers": { "theirs": { "command": "npx" }, "fs": {"command": "npx", "env": {"A": "•••"}} }
      }
-    Added 1 server to ~/.cursor/mcp.json (before: ~/.cursor/mcp.json.wharf-backup).
+    Added 1 server to ~/.cursor/mcp.json (backup: ~/.cursor/mcp.json.wharf-backup).
     exit 0
     "#);
     assert_snapshot!(end(&world, start(&world, "export cursor --json --force --dry-run")), @r#"

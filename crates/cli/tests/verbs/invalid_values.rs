@@ -1,4 +1,4 @@
-//! A value that a field cannot have is a warning with its line, never silence.
+//! Invalid values in entries, settings and variables: each causes a warning with its line.
 
 use insta::assert_snapshot;
 
@@ -48,9 +48,9 @@ fn invalid_values_are_reported_with_their_lines() {
       hint: write milliseconds, such as 250
     warning: ~/.wharf/config.toml:2: "call.max_ms" must be a whole number greater than zero; ignored
       hint: correct the value, or remove it
-    warning: ~/.wharf/mcp.json:4: "local": "timeout" is no usable time limit; ignored
+    warning: ~/.wharf/mcp.json:4: "local": "timeout" is not a valid timeout; ignored
       hint: write milliseconds, such as 30000
-    warning: ~/.wharf/mcp.json:5: "local": "connectTimeout" is no usable time limit; ignored
+    warning: ~/.wharf/mcp.json:5: "local": "connectTimeout" is not a valid timeout; ignored
       hint: write milliseconds, such as 30000
     warning: ~/.wharf/mcp.json:6: "local": "env" is null; ignored
       hint: give it a value, or remove it
@@ -65,7 +65,7 @@ fn invalid_values_are_reported_with_their_lines() {
     warning: ~/.wharf/mcp.json:16: "remote": "oauth.callbackPort" must be a port, 1 to 65535; ignored
       hint: write a number such as 8080
     warning: ~/.wharf/mcp.json:17: "remote": "oauth.clientId" must be a string, not a number; ignored
-      hint: write one text in quotes
+      hint: write one string in quotes
     warning: ~/.wharf/mcp.json:20: "words": "auth.type" must be "oauth" or "bearer"; ignored
       hint: write "auth": { "type": "bearer", "credentialId": "…" }
     warning: ~/.wharf/mcp.json:21: "words": "oauth" must be an object, not a string; ignored
@@ -113,10 +113,10 @@ fn a_header_from_an_unset_variable_is_not_sent() {
     "docs" is used, from your Codex file ~/.codex/config.toml (line 1).
     It is defined nowhere else.
 
-    What was put in:
+    Expanded placeholders:
       headers.X-Other: DOCS_OTHER, from the environment
 
-    What is missing or odd:
+    Problems:
       "headers.Authorization" is left out: variable "DOCS_TOKEN" is not set
         hint: set DOCS_TOKEN
       "headers.X-Team" is left out: variable "DOCS_TEAM" is not set

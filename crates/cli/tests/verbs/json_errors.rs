@@ -1,4 +1,4 @@
-//! With `--json` a program gets one document, also when a verb fails.
+//! With `--json` a failing verb prints one JSON document with an error.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -59,7 +59,7 @@ fn every_verb_that_fails_prints_one_document_with_an_error() {
             .unwrap_or_else(|error| panic!("{line}: {error}: {stdout:?}"));
         assert_ne!(output.status.code(), Some(0), "{line}");
         assert_eq!(document["ok"], Value::Bool(false), "{line}: {stdout}");
-        // `test` has always had the words alone.
+        // In `test --json` the error is a string.
         let error = &document["error"];
         let message = if line.starts_with("test gone") { error } else { &error["message"] };
         assert!(message.is_string(), "{line}: {stdout}");

@@ -1,4 +1,4 @@
-//! What a killed Wharf leaves running is ended by the next command.
+//! Processes that a killed Wharf leaves running are ended by the next command that connects.
 
 #![cfg(target_os = "linux")]
 
@@ -11,8 +11,8 @@ use crate::world::World;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts a child that outlives its parent, and writes its number down; `$0.ignores-sigterm` makes
-/// it one that does not end when it is asked to.
+/// Starts a child that outlives its parent, and records its process id. The child ignores SIGTERM
+/// if the file `$0.ignores-sigterm` exists.
 const CHILD: &str = r#"
 if [ -e "$0.mulish" ]; then trap '' TERM; fi
 /bin/sleep 1000 < /dev/null > /dev/null 2>&1 &
@@ -20,16 +20,16 @@ trap - TERM
 echo $! >> "$0.children"
 "#;
 
-/// Waits until no other test leaves processes running on purpose: the sweep of one would end them.
-/// The lock is a file because a sweep reaches every process of the person, so it matters to tests
-/// in other processes as well. It is free again when the file is closed.
+/// Waits until no other test leaves processes running: the sweep of one test would end those of
+/// another. The lock is a file, because a sweep reaches all processes of the user, also those of
+/// tests in other processes. It is released when the file is closed.
 fn lock_sweep_tests() -> fs::File {
     let lock = fs::File::create(std::env::temp_dir().join("wharf-tests-that-sweep.lock")).unwrap();
     lock.lock().unwrap();
     lock
 }
 
-/// A machine with a server that has children.
+/// A world with a server that starts a child.
 fn world() -> World {
     World::new().server_that_hangs("box", CHILD).own_servers(&[("box", r#""command": "box""#)])
 }
@@ -37,7 +37,7 @@ fn world() -> World {
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < LIMIT, "never: {what}");
+        assert!(began.elapsed() < LIMIT, "timed out: {what}");
         sleep(Duration::from_millis(5));
     }
 }
@@ -58,7 +58,7 @@ fn is_alive(process: u32) -> bool {
     !after.is_empty() && !after.starts_with('Z')
 }
 
-/// Starts a run that does not end by itself, and waits until its server is at work.
+/// Starts a run that does not end by itself, and waits until its server was called.
 fn start(world: &World) -> Child {
     let mut command = world.command(&["call", "box/go", "--timeout", "10m"]);
     let run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -78,10 +78,10 @@ fn processes_left_by_a_killed_wharf_are_ended_by_the_next_command() {
         run.kill().unwrap();
         run.wait().unwrap();
         let left = children(&world)[0];
-        assert!(is_alive(left), "it is on its own");
+        assert!(is_alive(left), "the child survives");
         assert_eq!(run_markers(&world), 1);
         assert!(world.output("list").status.success());
-        assert!(is_alive(left), "looking ends nothing");
+        assert!(is_alive(left), "a verb that only reads ends no process");
         assert!(world.output("tools").status.success());
         assert!(!children(&world).into_iter().any(is_alive), "mulish: {ignores_sigterm}");
         assert_eq!(run_markers(&world), 0);

@@ -1,10 +1,10 @@
-//! `wharf list`: the table, the JSON, and what is said beside them.
+//! `wharf list`: the table, the JSON, and the messages on stderr.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// A machine with ten programs that all define "fs", and some names of their own.
+/// A world with ten programs that all define "fs" and one more server each.
 pub(crate) fn ten_programs() -> World {
     let servers = |own: &str| {
         format!(
@@ -33,7 +33,7 @@ pub(crate) fn ten_programs() -> World {
         .project(".mcp.json", &standard("project-own"))
 }
 
-/// A machine with a server in every state.
+/// A world with a server in every state.
 pub(crate) fn every_state() -> World {
     World::new()
         .programs(&["npx", "uvx"])
@@ -90,7 +90,7 @@ fn the_table_shows_every_state() {
     warning: [project]/.cursor/mcp.json:1: "theirs": hides your "theirs" from ~/.cursor/mcp.json
       hint: trust it to use it here, or rename yours
     6 servers: 3 enabled, 1 untrusted, 1 invalid, 1 disabled. 3 more are not used: 2 shadowed, 1 duplicate (wharf list --all).
-    hint: to use what came with this project: wharf trust theirs
+    hint: to use the servers of this project: wharf trust theirs
     "#);
 }
 
@@ -131,7 +131,7 @@ fn ten_programs_give_one_winner_for_each_name() {
     zed-own       enabled    stdio      zed-own        Zed · user          ~/.config/zed/settings.json
     --- stderr
     11 servers: 10 enabled, 1 untrusted. 9 more are shadowed (wharf list --all).
-    hint: to use what came with this project: wharf trust project-own
+    hint: to use the servers of this project: wharf trust project-own
     ");
 }
 
@@ -163,7 +163,7 @@ fn the_all_flag_shows_every_definition_of_ten_programs() {
     zed-own       enabled            stdio      zed-own           Zed · user          ~/.config/zed/settings.json
     --- stderr
     11 servers: 10 enabled, 1 untrusted. 9 more are shadowed.
-    hint: to use what came with this project: wharf trust project-own
+    hint: to use the servers of this project: wharf trust project-own
     ");
 }
 

@@ -1,4 +1,4 @@
-//! `wharf logs` and `wharf cache`: what is kept of servers.
+//! `wharf logs`: the stderr output of servers; and `wharf cache clear`.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ fn world_with_stderr() -> World {
         .own_servers(&[("talk", r#""command": "talk""#)])
 }
 
-/// Leaves out when something was.
+/// Replaces dates and times.
 fn without_timestamps(text: &str) -> String {
     let mut output = text.to_owned();
     for (pattern, name) in [("dddd-dd-dd", "[day]"), ("dd:dd:dd", "[time]")] {
@@ -102,12 +102,12 @@ fn the_stderr_of_a_server_is_kept() {
       "ok": false,
       "error": {
         "code": "usage",
-        "message": "a log that is followed is no single document",
+        "message": "-f cannot be combined with --json",
         "hint": "leave out -f or --json"
       }
     }
     --- stderr
-    error: a log that is followed is no single document
+    error: -f cannot be combined with --json
       hint: leave out -f or --json
     "#);
 }
@@ -133,13 +133,13 @@ fn the_tool_cache_can_be_cleared() {
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Nothing was kept.
+    There were no records.
     ");
     assert!(world.run("tools").starts_with("exit 0"));
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Forgot what was known of 1 server.
+    Removed the records of 1 server.
     ");
     assert_snapshot!(world.run("cache clear --json"), @r#"
     exit 0
@@ -147,7 +147,7 @@ fn the_tool_cache_can_be_cleared() {
     {
       "ok": true,
       "removed": 0,
-      "message": "Nothing was kept."
+      "message": "There were no records."
     }
     "#);
 }

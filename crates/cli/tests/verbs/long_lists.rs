@@ -1,4 +1,4 @@
-//! Lists that are longer than anybody needs: they are read up to a limit, and every verb says so.
+//! Lists that are longer than the limit: they are truncated, and every verb reports that.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary")]
 
@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use crate::http_server::{HttpRequest, HttpServer, response, write_to};
 use crate::world::{World, without_durations};
 
-/// A server whose lists have so many entries, each on one page.
+/// A server whose lists have `entries` entries each, on one page.
 fn server_with_lists_of(entries: usize) -> HttpServer {
     let list = move |kind: &str, key: &str| {
         let more = if kind == "tools" { r#","inputSchema":{"type":"object"}"# } else { "" };
@@ -38,7 +38,7 @@ fn world_with(server: &HttpServer) -> World {
     World::new().own_servers(&[("big", &entry)])
 }
 
-/// Returns what a command says besides its data.
+/// Returns the stderr part of the output.
 fn remarks(said: &str) -> &str {
     said.split_once("--- stderr\n").map_or("", |(_, remarks)| remarks)
 }
@@ -51,7 +51,7 @@ fn every_verb_reports_a_truncated_list() {
     warning: "big": its list of tools was cut: it has more than 50000 entries
       hint: only the tools up to there can be used; tell the author of the server
     warning: "big": names already taken: "x1" is mcp_big_x_znqxkk, since "big/x0" is mcp_big_x; "x2" is mcp_big_x_hguwle, since "big/x0" is mcp_big_x; "x3" is mcp_big_x_kwytpp, since "big/x0" is mcp_big_x; and 49996 more
-      hint: `prefix` gives a server's tools names of their own
+      hint: set `prefix` to give the server's tools other names
     50000 tools from 1 server.
     "#);
     assert_snapshot!(remarks(&world.run("resources")), @r#"

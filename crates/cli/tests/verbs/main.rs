@@ -1,8 +1,9 @@
-//! Runs the real binary in worlds of their own, verb by verb: exit code, stdout and stderr at once.
+//! Runs the real binary, verb by verb, each test in its own temporary `World`. The snapshots have
+//! the exit code, stdout and stderr.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test may")]
-#![expect(clippy::too_many_lines, reason = "a snapshot is as long as what it shows")]
+#![expect(clippy::unwrap_used, reason = "tests may unwrap")]
+#![expect(clippy::too_many_lines, reason = "snapshots are long")]
 
 mod add;
 mod add_errors;

@@ -1,4 +1,4 @@
-//! `wharf mcp`: the built-in servers, as a program starts them.
+//! `wharf mcp`: the built-in servers over stdio.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -68,17 +68,20 @@ fn a_closed_stdout_ends_the_server_without_an_error() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
-    // The input stays open: what ends the server is that nobody reads its answer.
+    // Stdin stays open: the server ends because its stdout is closed.
     let mut input = child.stdin.take().unwrap();
     let began = Instant::now();
     let status = loop {
-        // A process that another test starts has a copy of our end of the pipe until it becomes its
-        // program, and an answer that is written in that moment has somebody to read it.
+        // A process that another test starts has a copy of our end of the pipe until it calls exec,
+        // so a response can still be written in that moment.
         let _may_have_ended = input.write_all(HELLO.as_bytes());
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        assert!(began.elapsed() < Duration::from_secs(30), "it answers nobody for ever");
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "the server does not notice the closed stdout"
+        );
         std::thread::sleep(Duration::from_millis(10));
     };
     drop(input);
@@ -102,12 +105,12 @@ fn a_server_name_is_required() {
       -h, --help  Print help (see more with '--help')
 
     Common options:
-          --json           Print JSON for programs: one document, secrets hidden
-          --project <DIR>  Look from this folder instead of the working folder
-          --no-project     Leave out the files of projects
+          --json           Print one JSON document, with secrets redacted
+          --project <DIR>  Use this folder instead of the working folder
+          --no-project     Ignore the files of projects
           --trust-project  Trust everything in this project, for this run only
-      -q, --quiet          Print no warnings and notices
-      -v, --verbose...     Say more, such as which files were read; may be repeated
+      -q, --quiet          Suppress warnings and notices
+      -v, --verbose...     Print more, such as which files were read; can be repeated
           --color <WHEN>   When to use colours [default: auto] [possible values: auto, always, never]
 
     Examples:

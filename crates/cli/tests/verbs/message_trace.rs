@@ -1,4 +1,4 @@
-//! `wharf test NAME --trace`: every message in both directions, and no secret in any of them.
+//! `wharf test NAME --trace`: all messages in both directions, with redacted secrets.
 
 use insta::assert_snapshot;
 
@@ -8,7 +8,7 @@ use crate::http_server::{
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// A legacy server on HTTP that repeats what it was sent when it refuses something.
+/// A legacy HTTP server that repeats a header of the request in its error.
 fn server_that_echoes_requests() -> HttpServer {
     HttpServer::start(|request: &HttpRequest, client| match request.method() {
         "initialize" => {
@@ -33,7 +33,7 @@ fn with_token(server: &HttpServer) -> World {
     World::new().own_servers(&[("web", &entry)])
 }
 
-/// Leaves out times and ports.
+/// Replaces times and ports.
 fn filtered(text: &str, server: &HttpServer) -> String {
     let port = server.url("").rsplit(':').next().unwrap_or_default().to_owned();
     let lines = text.replace(&port, "PORT");

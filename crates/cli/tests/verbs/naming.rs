@@ -1,11 +1,11 @@
-//! The ways to name a server, a tool or a prompt on the command line.
+//! The ways to name a server, a tool, a prompt or a resource on the command line.
 
 use insta::assert_snapshot;
 
 use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
-/// Two servers: `one` has the tool `go`, `two` has `go` and `stop`, and each notes its start.
+/// Two servers that record their start: `one` has the tool `go`, `two` has `go` and `stop`.
 fn two() -> World {
     let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
     let call =
@@ -138,7 +138,7 @@ fn a_prompt_or_resource_can_be_named_with_its_server() {
     exit 2
     --- stderr
     error: Prompt "review" is offered by several servers: "more", "notes"
-      hint: say which one, such as more/review
+      hint: name the server, such as more/review
     "#);
     let expected = world.run("prompt --server notes review file=a");
     assert!(expected.starts_with("exit 0"), "{expected}");
@@ -148,7 +148,7 @@ fn a_prompt_or_resource_can_be_named_with_its_server() {
     exit 2
     --- stderr
     error: Resource "note://a" is offered by several servers: "more", "notes"
-      hint: say which one, such as more/note://a
+      hint: name the server, such as more/note://a
     "#);
     let expected = world.run("read --server notes note://a");
     assert!(expected.starts_with("exit 0"), "{expected}");
@@ -163,6 +163,6 @@ fn a_prompt_or_resource_can_be_named_with_its_server() {
     exit 2
     --- stderr
     error: the server is named twice
-      hint: give --server, or the server in front of the address
+      hint: give --server, or the server in front of the URI
     ");
 }

@@ -1,4 +1,4 @@
-//! Values that had to be left out: every verb that connects says so, whether or not it works.
+//! Values that cannot be resolved and are omitted: every verb that connects reports them.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn the_json_of_every_verb_that_connects_has_the_problems() {
     for (told, line) in problems.iter().zip(lines) {
         assert_eq!(*told, problems[0], "{line}");
     }
-    assert_snapshot!(problems[0], @r#"[{"severity":"warning","code":"left-out-value","server":"box","field":"env.TOKEN","path":"~/.wharf/mcp.json","line":1,"message":"env \"TOKEN\" left out: command exited 1","hint":"run the command by hand to see what it says"}]"#);
+    assert_snapshot!(problems[0], @r#"[{"severity":"warning","code":"left-out-value","server":"box","field":"env.TOKEN","path":"~/.wharf/mcp.json","line":1,"message":"env \"TOKEN\" left out: command exited 1","hint":"run the command by hand to see its output"}]"#);
 }
 
 #[test]

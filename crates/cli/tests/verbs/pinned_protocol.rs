@@ -1,11 +1,11 @@
-//! `protocolVersion` in an entry: the only revision that is offered to a server.
+//! `protocolVersion` in an entry pins the only revision that is offered to the server.
 
 use insta::assert_snapshot;
 
 use crate::server_script::{Era, ServerScript};
 use crate::world::{World, without_durations};
 
-/// A server that notes every line it is sent, and agrees to whatever revision it is offered.
+/// A server that records every line it receives, and accepts any revision.
 const NOTES: ServerScript<'static> = ServerScript {
     each: "note seen",
     list: r#"result '{"tools":[]}'"#,
@@ -74,7 +74,7 @@ fn an_unknown_revision_causes_a_warning_and_is_ignored() {
     for value in [r#""2025-01-01""#, "20250618", "true"] {
         let output = pinned(value).run("list");
         assert!(
-            output.contains("\"protocolVersion\" is no known protocol revision; ignored"),
+            output.contains("\"protocolVersion\" is not a known protocol revision; ignored"),
             "{output}"
         );
         assert!(output.contains("use one of 2024-11-05, 2025-03-26"), "{output}");

@@ -1,4 +1,4 @@
-//! How far a call is, for somebody who watches a terminal; and that nobody else hears of it.
+//! The progress of a call: printed on a terminal only.
 
 use expectrl::{ControlCode, Eof, Expect};
 
@@ -6,7 +6,7 @@ use crate::connect_pty::on_terminal;
 use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::World;
 
-/// A tool that tells how far it is and then waits for a file, and one that is silent for a while.
+/// A tool that reports progress and then waits for a file, and one that is silent for a second.
 const TOOLS: &str = r#"{"name":"build","inputSchema":{"type":"object"}},{"name":"think","inputSchema":{"type":"object"}}"#;
 
 const CALLS: &str = r#"

@@ -1,10 +1,10 @@
-//! The settings of a project take away what the project brings, and nothing of the person's.
+//! Settings of a project: they affect the files of the project only, not those of the user.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// A person has switched `db` off in their own file; a lower file has one that would start.
+/// The user disabled `db` in the own file; a file of lower precedence has a `db` that would start.
 fn with_project_settings(settings: &str) -> World {
     World::new()
         .programs(&["lower", "theirs"])
@@ -72,7 +72,7 @@ fn every_verb_reports_the_effect_of_project_settings() {
             "{output}"
         );
         assert!(
-            said("this project's settings say tools.pinning = enforce") >= 1,
+            said("this project's settings set tools.pinning = enforce") >= 1,
             "{line}: {output}"
         );
         let output = world.run(&format!("{line} --no-project"));

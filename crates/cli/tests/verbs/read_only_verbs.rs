@@ -1,4 +1,4 @@
-//! Looking never starts a program and never opens a connection.
+//! Verbs that only read start no program and open no connection.
 
 use std::net::TcpListener;
 

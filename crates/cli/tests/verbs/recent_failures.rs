@@ -1,4 +1,4 @@
-//! How long later commands wait for a server that could not be connected before.
+//! Later commands do not wait again for a server whose last attempt failed.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use crate::server_variants::{ServerScript, ServerVariant, install};
 use crate::world::World;
 
-/// How long the server is waited for the first time.
+/// The timeout of the first attempt.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// One server that works and one that never answers.
@@ -54,7 +54,7 @@ fn a_listing_does_not_wait_again_for_a_server_that_timed_out() {
     assert_snapshot!(json["errors"].to_string(), @r#"[{"path":"mcp:stuck","error":"not waited for: its last attempt failed: the server did not answer within 5s"}]"#);
     let (output, took) = timed(&world, "prompts");
     assert!(took < LIMIT && output.contains("was not waited for"), "{took:?} {output}");
-    // Whoever names a server has no trouble with others, and waits for it in full.
+    // A command that names a server is not affected by others, and waits for the full timeout.
     let (output, took) = timed(&world, "call box/fail");
     assert!(took < LIMIT && !output.contains("stuck"), "{took:?} {output}");
     let (output, took) = timed(&world, "call nowhere");

@@ -1,4 +1,4 @@
-//! A server on the loopback that keeps every byte it is sent, and answers as it was told.
+//! An HTTP server on the loopback that records all received bytes; a test defines its responses.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long a request may take to arrive.
+/// The read timeout of a request.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The beginning of a head, and the body.
+/// The start of the response head, and the body.
 type HttpResponse = (String, String);
 
-/// The server; it ends when it is dropped.
+/// The server; it stops when it is dropped.
 pub(crate) struct RecordingServer {
     address: SocketAddr,
     received: Arc<Mutex<String>>,
@@ -22,8 +22,8 @@ pub(crate) struct RecordingServer {
 }
 
 impl RecordingServer {
-    /// Answers each request with this status, such as `401 Unauthorized`, and repeats the request
-    /// in the body: many servers are that careless.
+    /// Answers each request with this status, such as `401 Unauthorized`, and echoes the request in
+    /// the body, as careless servers do.
     pub(crate) fn with_status(status: &'static str) -> Self {
         Self::with(move |request| (head(status, "text/plain"), request.to_owned()))
     }
@@ -36,7 +36,7 @@ impl RecordingServer {
         })
     }
 
-    /// Answers each request with this status, these further headers and this body.
+    /// Answers each request with this status, these headers and this body.
     pub(crate) fn with_response(status: &str, headers: &str, body: &str) -> Self {
         let (head, body) = (format!("HTTP/1.1 {status}\r\n{headers}"), body.to_owned());
         Self::with(move |_| (head.clone(), body.clone()))
@@ -63,7 +63,7 @@ impl RecordingServer {
         self.address
     }
 
-    /// Returns everything that was sent to it; a connection without a word is one line, too.
+    /// Returns all received bytes, with one line for each connection.
     pub(crate) fn received(&self) -> String {
         self.received.lock().unwrap().clone()
     }
@@ -96,11 +96,11 @@ fn serve(mut stream: TcpStream, answer: impl Fn(&str) -> HttpResponse, received:
     received.lock().unwrap().push_str(&request);
     let (start, body) = answer(&request);
     let rest = format!("content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
-    // Who has left does not want the answer.
+    // The client may have disconnected.
     drop(stream.write_all((start + &rest).as_bytes()));
 }
 
-/// Tells whether the head and as much of a body as it names are there.
+/// Returns whether the head and the body, as long as `content-length` says, are complete.
 fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };

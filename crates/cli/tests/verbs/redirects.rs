@@ -1,4 +1,4 @@
-//! Redirects: followed while connecting, never by a call, and never with what belongs to one
+//! HTTP redirects: followed while connecting, never by a call, never with credentials of another
 //! origin.
 
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::world::World;
 
 const SECRET: &str = "s3cret-4711-value";
 
-/// What a server was request: the verb, the path, the method, and whether it got our header.
+/// The requests of a server: HTTP verb, path, MCP method, and whether our header was sent.
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
 fn note(log: &RequestLog, request: &HttpRequest) {
@@ -33,7 +33,7 @@ fn redirect_to(location: &str) -> String {
     response("307 Temporary Redirect", &format!("location: {location}\r\n"), "")
 }
 
-/// Answers like a server with one tool.
+/// Serves an MCP server with one tool.
 fn serve(era: Era, request: &HttpRequest, client: &mut TcpStream) {
     match (request.verb.as_str(), request.method()) {
         ("POST", method) if method == era.first_method() => {

@@ -1,4 +1,4 @@
-//! `wharf remove`: takes out what is ours, and nothing of anybody else's.
+//! `wharf remove`: removes servers from the files of Wharf, never from those of other programs.
 
 use insta::assert_snapshot;
 
@@ -67,7 +67,7 @@ fn without_a_scope_the_winning_definition_is_removed() {
     assert_snapshot!(world.run("rm fs"), @r#"
     exit 0
     --- stdout
-    Removed server "fs" from [project]/.wharf/mcp.json; the one in ~/.wharf/mcp.json (Wharf) counts now
+    Removed server "fs" from [project]/.wharf/mcp.json; the one in ~/.wharf/mcp.json (Wharf) is used now
     "#);
     assert_snapshot!(world.run("rm fs --json"), @r#"
     exit 0
@@ -93,7 +93,7 @@ fn the_scope_flag_selects_the_definition() {
     assert_snapshot!(world.run("remove fs --scope user"), @r#"
     exit 0
     --- stdout
-    Removed server "fs" from ~/.wharf/mcp.json; the one in [project]/.wharf/mcp.json (Wharf) counts now
+    Removed server "fs" from ~/.wharf/mcp.json; the one in [project]/.wharf/mcp.json (Wharf) is used now
     "#);
     assert_snapshot!(world.run("remove fs --scope user"), @r#"
     exit 1
@@ -215,9 +215,9 @@ fn a_malformed_file_is_reported_and_not_changed() {
     exit 1
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 55 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 55 first; the file was not changed
     ");
     assert_snapshot!(world.run("disable a --json"), @r#"
     exit 1
@@ -228,16 +228,16 @@ fn a_malformed_file_is_reported_and_not_changed() {
       "message": "could not edit ~/.wharf/mcp.json",
       "error": {
         "code": "file",
-        "message": "could not edit ~/.wharf/mcp.json: the file cannot be read as it is (line 1): a text must stand in double quotes; only `true`, `false` and `null` need none",
-        "hint": "put line 1, column 55 right first; the file was left as it is",
+        "message": "could not edit ~/.wharf/mcp.json: the file has a syntax error (line 1): a string must be in double quotes; only `true`, `false` and `null` are unquoted",
+        "hint": "correct line 1, column 55 first; the file was not changed",
         "path": "~/.wharf/mcp.json"
       }
     }
     --- stderr
     error: could not edit ~/.wharf/mcp.json
-      cause: the file cannot be read as it is (line 1)
-      cause: a text must stand in double quotes; only `true`, `false` and `null` need none
-      hint: put line 1, column 55 right first; the file was left as it is
+      cause: the file has a syntax error (line 1)
+      cause: a string must be in double quotes; only `true`, `false` and `null` are unquoted
+      hint: correct line 1, column 55 first; the file was not changed
     "#);
     assert_eq!(world.read("home/.wharf/mcp.json"), broken);
 }

@@ -1,4 +1,4 @@
-//! `wharf resources`, `read`, `prompts` and `prompt`: what servers have besides tools.
+//! `wharf resources`, `read`, `prompts` and `prompt`.
 
 use insta::assert_snapshot;
 
@@ -231,13 +231,13 @@ fn an_ambiguous_resource_or_prompt_needs_a_server_name() {
     exit 2
     --- stderr
     error: Resource "note://a" is offered by several servers: "more", "notes"
-      hint: say which one, such as more/note://a
+      hint: name the server, such as more/note://a
     "#);
     assert_snapshot!(world.run("prompt review"), @r#"
     exit 2
     --- stderr
     error: Prompt "review" is offered by several servers: "more", "notes"
-      hint: say which one, such as more/review
+      hint: name the server, such as more/review
     "#);
     assert!(world.run("read --server more note://a").starts_with("exit 0"));
 }

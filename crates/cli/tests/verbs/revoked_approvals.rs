@@ -1,4 +1,4 @@
-//! What was answered for good about calls can be taken back.
+//! `wharf untrust --tools`: revokes permanent approvals of tool calls.
 
 use insta::assert_snapshot;
 
@@ -27,7 +27,7 @@ fn revoked_tools_need_approval_again() {
     assert_snapshot!(world.run("untrust fs --tools"), @"
     exit 0
     --- stdout
-    No calls of that were allowed for good.
+    No calls were allowed permanently.
     ");
     let rest = world.read("home/.wharf/approvals.json");
     assert!(!rest.contains("\"fs\"") && rest.contains("\"gone\""), "{rest}");
@@ -84,8 +84,8 @@ fn a_malformed_approvals_file_is_not_changed() {
     assert_snapshot!(world.run("untrust fs --tools"), @r#"
     exit 1
     --- stderr
-    error: "approvals.json" is not what it should be (line 2)
-      hint: correct the file, or delete it; until then nothing in it counts
+    error: "approvals.json" is malformed (line 2)
+      hint: correct the file or delete it; until then it is ignored
     "#);
     assert_eq!(world.read("home/.wharf/approvals.json"), "{\n oops");
 }

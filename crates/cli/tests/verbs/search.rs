@@ -1,4 +1,4 @@
-//! `wharf tools --search`: tools by words.
+//! `wharf tools --search`: finds tools by words.
 
 use insta::assert_snapshot;
 
@@ -64,8 +64,8 @@ fn words_are_found_in_names_titles_arguments_and_descriptions() {
     assert_snapshot!(world.run("tools disk/move --search file"), @"
     exit 2
     --- stderr
-    error: --search lists tools, and one tool is named
-      hint: name a server, or nothing
+    error: --search cannot be combined with the name of a tool
+      hint: name a server, or leave the name out
     ");
     let output = world.run("tools --search letter --json");
     assert_eq!(output.matches("\"inputSchema\"").count(), 1, "{output}");

@@ -1,11 +1,11 @@
-//! A secret is shown by `get --reveal` and by nothing else.
+//! No verb prints a secret, except `get --reveal`.
 
 use crate::world::World;
 
-/// What must never be seen.
+/// The secret that must not be printed.
 const SECRET: &str = "hunter2-4711";
 
-/// Every verb that can be run, with the names of the servers below.
+/// Command lines that are run for each server; `NAME` is replaced by its name.
 const LINES: [&str; 28] = [
     "list",
     "list --all",
@@ -100,7 +100,7 @@ fn world() -> World {
         ))
 }
 
-/// Runs every verb for the servers of one file.
+/// Runs all command lines for the servers of one file.
 #[track_caller]
 fn check(world: &World, prefix: &str, flags: &[&str]) {
     for line in LINES {
@@ -135,11 +135,11 @@ fn no_secret_of_a_trusted_project_is_shown() {
     check(&world(), "project-", &["--trust-project", "--trust-project --json"]);
 }
 
-/// Runs a line of any words, with and without JSON, and looks for the secret.
+/// Runs a command with and without `--json`, and checks that the secret is not printed.
 #[track_caller]
 fn check_words(world: &World, words: &[&str], input: &str) {
     let words: Vec<String> = words.iter().map(|word| word.replace("SECRET", SECRET)).collect();
-    // What follows a bare `--` would belong to the server.
+    // Arguments after `--` belong to the command of the server.
     let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
     for json in [false, true] {
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -205,7 +205,7 @@ const ADDED_AS_JSON: [&str; 12] = [
     r#""SECRET""#,
 ];
 
-/// Makes a machine on which hardly anything can be written to.
+/// A world whose config files are malformed and contain the secret.
 fn broken_world() -> World {
     World::new()
         .variable("HIDDEN", SECRET)
@@ -285,7 +285,7 @@ fn copying_shows_no_secret() {
             check_words(&world, &["import", origin, "--force", flag, "--scope", "project"], "");
         }
     }
-    // It was all there to be seen.
+    // The servers were really exported.
     let world = full();
     world.run("export cursor --force");
     assert!(world.read("home/.cursor/mcp.json").contains("own-env"));

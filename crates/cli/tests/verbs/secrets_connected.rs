@@ -1,6 +1,6 @@
-//! Connecting, and failing to, shows no secret: not in what is printed, not in what is kept.
+//! Verbs that connect reveal no secret, also if they fail: not in the output, not in written files.
 //!
-//! Each place has a secret of its own, so that a failure says which one got out.
+//! Each place has its own secret, so that a failing test says which one was revealed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::recording_server::RecordingServer;
 use crate::world::World;
 
-/// What all secrets begin with; the place follows.
+/// The prefix of all secrets; the name of the place follows.
 const SECRET: &str = "s3cret-of-";
 
-/// Servers of the person's own. `ok` answers, `loud` repeats all it was given and fails, `gone` is
-/// not there; UNAUTHORIZED, BROKEN and FOUND are addresses that answer so, `127.0.0.1:1` refuses.
+/// Servers of the user. `ok` works, `loud` echoes its arguments and variables and fails, `gone`
+/// does not exist. UNAUTHORIZED, BROKEN and FOUND answer with 401, 500 and 200; `127.0.0.1:1`
+/// refuses connections.
 const SERVERS: [(&str, &str); 25] = [
     ("env", r#""command": "ok", "env": { "API_TOKEN": "s3cret-of-env", "B": "s3cret-of-env-b" }"#),
     ("output", r#""command": "ok", "env": { "A": "!echo s3cret-of-output" }"#),
@@ -75,7 +76,7 @@ const SERVERS: [(&str, &str); 25] = [
     ("address", r#""url": "https://me:s3cret-of-user@[h/mcp?key=s3cret-of-query""#),
 ];
 
-/// Repeats all it was given, in one line and in pieces.
+/// Writes its arguments and variables to stderr, in one line and split over lines.
 const LOUD: &str = r#"
 echo "given: $* / $API_TOKEN $A $OAUTH_ACCESS_TOKEN $MY_API_KEY" >&2
 for word in "$@" "$A"; do printf '%s' "${word%????}" >&2; printf '%s\n' "${word#"${word%????}"}" >&2; done
@@ -84,7 +85,7 @@ exit 3
 
 struct ConnectedWorld {
     world: World,
-    /// What was there before anything was run, with its secrets.
+    /// The files before the first run; they contain secrets.
     before: BTreeMap<PathBuf, Vec<u8>>,
     servers: [RecordingServer; 3],
 }
@@ -130,7 +131,7 @@ impl ConnectedWorld {
         assert!(!shown.contains("panicked"), "wharf {line}:\n{shown}");
     }
 
-    /// Looks into everything that was written, and returns how much that was.
+    /// Checks all files that were written, and returns their number.
     fn check_written_files(&self) -> usize {
         let after = files(&self.world.path("home")).into_iter();
         let new = after.filter(|(path, bytes)| self.before.get(path) != Some(bytes));
@@ -151,10 +152,7 @@ fn verbs_that_connect_all_servers_show_no_secret() {
             fixture.check(&format!("{verb}{flags}"));
         }
     }
-    assert!(
-        fixture.check_written_files() > 3,
-        "hardly anything was kept, so hardly anything was checked"
-    );
+    assert!(fixture.check_written_files() > 3, "too few files were written");
 }
 
 #[test]
@@ -179,11 +177,8 @@ fn a_server_that_fails_shows_no_secret() {
             fixture.check(&line);
         }
     }
-    assert!(
-        fixture.check_written_files() > 3,
-        "hardly anything was kept, so hardly anything was checked"
-    );
-    // It was all there to be seen.
+    assert!(fixture.check_written_files() > 3, "too few files were written");
+    // The server did write its secrets; they were redacted.
     let shown = fixture.world.run("test loud-flag");
     assert!(shown.contains("given: --token ••• --api-key=•••"), "{shown}");
     assert!(fixture.world.run("logs loud-env").contains("given:  / ••• •••"));
@@ -193,7 +188,7 @@ fn a_server_that_fails_shows_no_secret() {
     }
 }
 
-/// Returns every file below a folder, with what is in it.
+/// Returns all files below a folder with their contents.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

@@ -1,5 +1,5 @@
-//! A hostile server repeats its secrets in every form and place; nothing that Wharf prints or keeps
-//! has any of them.
+//! A hostile server repeats its secrets in every encoding and place; Wharf redacts them in its
+//! output and in the files that it writes.
 
 #![expect(clippy::disallowed_methods, reason = "a test prepares files")]
 
@@ -15,17 +15,17 @@ use crate::recording_server::RecordingServer;
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// A secret with everything that somebody may have to escape.
+/// A secret with characters that need escaping in JSON, URLs and shells.
 const SECRET: &str = "tig\"er/47?11+é>x~\\y";
 
-/// Others, in other places.
+/// Secrets in other places.
 const FLAG: &str = "panther-0815-of-flag";
 const PLAIN: &str = "leopard-0815-of-env";
 const PASSWORD: &str = "lynx-0815/of+user";
 const QUERY: &str = "ocelot-0815-of-query";
 const HEADER: &str = "puma-0815-of-header";
 
-/// Writes a secret in all forms that a server could think of.
+/// Returns a secret in all encodings that a server could use.
 fn encodings(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), inside_json(secret)];
     for (kept, upper) in [("-_.~", true), ("-_.~", false), ("-_.~/?+", true)] {
@@ -57,8 +57,8 @@ fn percent(secret: &str, kept: &str, upper: bool) -> String {
     })
 }
 
-/// Returns what must not be found. Of base64 it is the inner part, which does not depend on what
-/// stands around it.
+/// Returns the texts that must not be found. For base64 that is the inner part, which does not
+/// depend on the surrounding bytes.
 fn needles(secret: &str) -> Vec<String> {
     let mut needles = vec![secret.to_owned(), inside_json(secret)];
     needles.extend([percent(secret, "-_.~", true), percent(secret, "-_.~", false)]);
@@ -79,7 +79,7 @@ fn check(secrets: &[&str], text: &str, what: &str) {
     }
 }
 
-/// Returns all files below a folder but those that the person wrote.
+/// Returns all files below a folder except those of the user.
 fn files_written(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -95,7 +95,7 @@ fn files_written(folder: &Path) -> Vec<(PathBuf, String)> {
     all
 }
 
-/// A server that repeats a text wherever it can, and another one in its schemas.
+/// A server that repeats `echo` wherever it can, and `in_schema` in its schemas.
 fn hostile(echo: &str, in_schema: &str) -> String {
     let text = |value: Value| value.to_string().replace('\'', "'\\''");
     let property = json!({ "type": "string", "description": in_schema, "default": in_schema });
@@ -131,7 +131,7 @@ fn hostile(echo: &str, in_schema: &str) -> String {
 fn secrets_repeated_by_a_server_in_any_encoding_are_redacted() {
     let secrets = [SECRET, FLAG, PLAIN];
     let echo = secrets.iter().flat_map(|secret| encodings(secret)).collect::<Vec<_>>().join(" | ");
-    // A value that nobody calls a secret is left in schemas, so it is not repeated there.
+    // Values that are not known to be secret are not redacted in schemas.
     let in_schemas =
         [SECRET, FLAG].iter().flat_map(|it| encodings(it)).collect::<Vec<_>>().join(" | ");
     let script = hostile(&echo, &in_schemas);
@@ -175,7 +175,7 @@ fn secrets_repeated_by_a_server_in_any_encoding_are_redacted() {
         assert!(!output.contains("panicked"), "{output}");
         check(&secrets, &output, line);
     }
-    // It was all there to be seen.
+    // The server did repeat its secrets; they were redacted.
     assert!(world.run("tools --json").contains("•••"));
     assert!(world.run("logs box").contains("••• | •••"));
     let files = files_written(&world.path("home/.wharf"));

@@ -1,12 +1,11 @@
-//! What is known of servers from an earlier time: `toolsKnown` of `list` and `get`, `last` of
-//! `status`.
+//! Results of earlier connections: `toolsKnown` of `list` and `get`, `last` of `status`.
 
 use insta::assert_snapshot;
 
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// Leaves out when something was.
+/// Replaces timestamps, and checks their format.
 fn without_timestamps(text: &str) -> String {
     let mut output = String::new();
     for line in text.lines() {
@@ -24,7 +23,7 @@ fn without_timestamps(text: &str) -> String {
     output
 }
 
-/// Says of each server what is known: its tools, and how the last attempt ended.
+/// Returns the known tools and the last attempt of each server.
 fn history(world: &World) -> String {
     let (list, status) = (world.run("list --json"), world.run("status --json"));
     let lines = list.lines().chain(status.lines()).map(str::trim);
@@ -93,7 +92,7 @@ fn the_tools_of_a_listing_are_remembered() {
       command        box
       timeout        30 s
       approval       ask (every call)
-      tools known    5, when it was last connected to
+      tools known    5, at the last connection
     ");
     assert!(world.run("get box --json").contains(r#""toolsKnown": 5"#));
     assert_snapshot!(world.run("status"), @"
@@ -127,7 +126,7 @@ fn the_tools_of_a_listing_are_remembered() {
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Forgot what was known of 1 server.
+    Removed the records of 1 server.
     ");
     assert_eq!(history(&world), NO_HISTORY);
 }

@@ -1,23 +1,23 @@
-//! The one MCP server that is a script for the shell. A test gives the messages that it answers in
-//! its own way.
+//! The MCP server of the tests, a shell script. A test adds cases for the messages that its server
+//! handles in a special way.
 //!
-//! The script has functions: `result JSON` answers the request that was just read, `refuse CODE
-//! TEXT` answers it with an error, `send JSON` writes a message, and `note NAME` keeps what was
-//! read, in a file beside the script.
+//! The script has functions: `result JSON` answers the current request, `refuse CODE TEXT` answers
+//! it with an error, `send JSON` writes a message, and `note NAME` appends the current message to a
+//! file beside the script.
 
 /// Which revisions of the protocol a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// Up to 2025-11-25: they begin with `initialize`.
+    /// Revisions up to 2025-11-25, which begin with `initialize`.
     Legacy,
-    /// 2026-07-28.
+    /// The revision 2026-07-28, which begins with `server/discover`.
     Modern,
 }
 
 impl Era {
     pub(crate) const ALL: [Self; 2] = [Self::Legacy, Self::Modern];
 
-    /// Returns the method of the first request that such a server answers.
+    /// Returns the method of the first request.
     pub(crate) fn first_method(self) -> &'static str {
         match self {
             Self::Legacy => "initialize",
@@ -25,7 +25,7 @@ impl Era {
         }
     }
 
-    /// Returns the result of that request, as far as it is the same for all servers.
+    /// Returns the part of the first result that is the same for all servers.
     fn version(self) -> &'static str {
         match self {
             Self::Legacy => r#""protocolVersion":"2025-11-25""#,
@@ -36,23 +36,22 @@ impl Era {
     }
 }
 
-/// What a server of a test does.
+/// The behavior of a test server, as parts of its script.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerScript<'a> {
-    /// Runs before it reads anything.
+    /// Runs before the first message is read.
     pub(crate) before: &'a str,
     /// Runs for each message.
     pub(crate) each: &'a str,
     pub(crate) capabilities: &'a str,
     /// The command that answers `tools/list`.
     pub(crate) list: &'a str,
-    /// What it does with messages, as cases of the shell. They come before those that every server
-    /// has.
+    /// Shell `case` branches for messages; they take precedence over those of every server.
     pub(crate) cases: &'a str,
 }
 
 impl ServerScript<'_> {
-    /// Has one tool, `go`, which answers.
+    /// A server with one tool, `go`.
     pub(crate) const PLAIN: ServerScript<'static> = ServerScript {
         before: "",
         each: ":",
@@ -61,7 +60,7 @@ impl ServerScript<'_> {
         cases: r#"*'"method":"tools/call"'*) result '{"content":[{"type":"text","text":"gone"}]}';;"#,
     };
 
-    /// Writes the server of an era.
+    /// Renders the script of a server of this era.
     pub(crate) fn for_era(self, era: Era) -> String {
         let Self { before, each, capabilities, list, cases } = self;
         let (first, version) = (era.first_method(), era.version());
@@ -87,7 +86,7 @@ done
     }
 }
 
-/// Writes a server that greets, lists tools, and does what `cases` say.
+/// Renders the script of a legacy server with these tools, and with `cases` for messages.
 pub(crate) fn legacy_server_script(
     before: &str,
     capabilities: &str,

@@ -1,8 +1,8 @@
-//! The same small server on both transports and in both eras: a script for the shell, on its own
-//! pipes or behind HTTP.
+//! The same test server on both transports and in both eras: a shell script, over stdio or HTTP.
 //!
-//! Behind HTTP, each connection that a client begins has a process of the script, whose lines are
-//! the bodies of the answers. A script that ends without an answer closes the connection.
+//! For HTTP, a bridge starts a process of the script for each session and forwards request bodies
+//! to its stdin and its lines to response bodies. If the script ends without a response, the bridge
+//! closes the connection.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts its own servers")]
 
@@ -20,7 +20,7 @@ use crate::world::World;
 pub(crate) use crate::server_script::{Era, ServerScript};
 
 impl Era {
-    /// Returns the result of the first request, for a server with tools behind HTTP.
+    /// Returns the result of the first request, for an HTTP server with tools.
     pub(crate) fn first_result(self) -> &'static str {
         match self {
             Self::Legacy => INITIALIZE_RESULT,
@@ -31,7 +31,7 @@ impl Era {
     }
 }
 
-/// How a server is reached, and what it speaks.
+/// The transport and the era of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerVariant {
     Stdio(Era),
@@ -53,7 +53,7 @@ impl ServerVariant {
     }
 }
 
-/// Installs the server `name`; returns the start of its entry, and what has to live as long as it.
+/// Installs the server `name`; returns the start of its entry, and the HTTP server to keep alive.
 pub(crate) fn install(
     world: World,
     variant: ServerVariant,
@@ -78,7 +78,7 @@ struct HttpBridge {
     era: Era,
 }
 
-/// The process of the connection that was begun last.
+/// The bridge and the process of the newest session.
 struct RunningBridge {
     bridge: HttpBridge,
     process: Mutex<Option<Arc<Process>>>,
@@ -87,7 +87,7 @@ struct RunningBridge {
 struct Process {
     child: Mutex<Child>,
     input: Mutex<ChildStdin>,
-    /// Whoever waits for an answer does so here, and others can write meanwhile.
+    /// Locked while a request waits for its response; other requests can be written meanwhile.
     output: Mutex<BufReader<ChildStdout>>,
 }
 
@@ -137,7 +137,7 @@ impl HttpBridge {
 impl Drop for Process {
     fn drop(&mut self) {
         let mut child = self.child.lock().unwrap();
-        // It may have ended by itself.
+        // The process may have ended already.
         drop(child.kill());
         drop(child.wait());
     }

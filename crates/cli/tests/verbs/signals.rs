@@ -1,4 +1,4 @@
-//! A signal ends every run, whatever the run is busy with, and leaves nothing behind.
+//! A signal ends every run, whatever it is doing, and no process is left behind.
 
 #![cfg(target_os = "linux")]
 
@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// How long a run may take to end, on a machine that is busy.
+/// How long a run may take to end on a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The signals that end a run.
 const ALL: [Signal; 4] = [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT];
 
-/// Starts relatives of a server that write their numbers down: one in its group, one that leaves
-/// its session, and one that leaves everything, even its environment and its parent.
+/// Starts three processes that record their process ids: one in the process group of the server,
+/// one in a new session, and one in a new session without the environment and the parent.
 pub(crate) const DESCENDANTS: &str = r#"
 sleep_long='echo $$ >> "$0"; exec /bin/sleep 300'
 /bin/sh -c "$sleep_long" "$0.relatives" < /dev/null > /dev/null 2>&1 &
@@ -28,14 +28,14 @@ sleep_long='echo $$ >> "$0"; exec /bin/sleep 300'
 until [ "$(/usr/bin/wc -l < "$0.relatives" 2> /dev/null)" = 3 ]; do /bin/sleep 0.02; done
 "#;
 
-/// Does what `then` says when it is called, and never answers.
+/// A server that runs `then` when its tool is called, and never answers.
 fn server(before: &str, then: &str) -> String {
     let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}}"#;
     let call = format!("*'\"method\":\"tools/call\"'*) echo called >> \"$0.seen\"; {then};;");
     legacy_server_script(before, r#"{"tools":{}}"#, tool, &call)
 }
 
-/// A machine with a server that is never done.
+/// A world with a server that never answers a call.
 pub(crate) fn world(before: &str, then: &str) -> World {
     World::new().script("box", &server(before, then)).own_servers(&[("box", r#""command": "box""#)])
 }
@@ -43,12 +43,12 @@ pub(crate) fn world(before: &str, then: &str) -> World {
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < LIMIT, "never: {what}");
+        assert!(began.elapsed() < LIMIT, "timed out: {what}");
         sleep(Duration::from_millis(5));
     }
 }
 
-/// Returns those relatives of the server that are alive.
+/// Returns the processes that the server started and that are alive.
 pub(crate) fn descendants(world: &World) -> Vec<u32> {
     let text = fs::read_to_string(world.path("bin/box.relatives")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).filter(|it| is_alive(*it)).collect()
@@ -79,7 +79,7 @@ fn exit_code(run: &mut Child, what: &str) -> Option<i32> {
         }
         if began.elapsed() > LIMIT {
             run.kill().unwrap();
-            panic!("it goes on: {what}");
+            panic!("it does not end: {what}");
         }
         sleep(Duration::from_millis(5));
     }
@@ -156,7 +156,7 @@ fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
     assert_eq!(exit_code(&mut run, "ignored"), Some(130));
 }
 
-/// Returns a command for a shell, to which the binary is `$0`.
+/// Returns a shell command whose `$0` is the binary.
 #[expect(clippy::disallowed_methods, reason = "a shell has to start the binary")]
 pub(crate) fn through_shell(world: &World, script: &str) -> Command {
     let run = world.command(&[]);
@@ -167,7 +167,7 @@ pub(crate) fn through_shell(world: &World, script: &str) -> Command {
     shell
 }
 
-/// Tells whether a process does something by itself when a signal comes.
+/// Returns whether a process has a handler for a signal.
 fn handles(run: &Child, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

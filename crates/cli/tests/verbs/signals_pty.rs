@@ -1,4 +1,4 @@
-//! A terminal that is closed ends the run on it, and a question that is open does not keep it.
+//! A closed terminal ends the run on it; an open prompt does not block a signal.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ use crate::world::World;
 #[test]
 fn when_the_pty_is_closed_no_process_is_left() {
     let world = world(&format!("echo $PPID > \"$0.wharf\"\n{DESCENDANTS}"), ":");
-    // As in a terminal window: a shell leads the session, and the run is its job.
+    // As in a terminal window: a shell leads the session, and the run is its child.
     let session = on_terminal(through_shell(&world, r#""$0" call box/go --timeout 10m; true"#));
     wait_until("the call", || world.path("bin/box.seen").exists());
     assert_eq!(descendants(&world).len(), 3);

@@ -1,4 +1,4 @@
-//! What a list from the cache may not do: hide tools that its server has by now.
+//! An outdated tool cache: it must not hide new tools or keep removed ones.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::http_server::HttpServer;
 use crate::server_variants::{Era, ServerScript, ServerVariant, install};
 use crate::world::World;
 
-/// A server that lists the tools of a file.
+/// A server that lists the tools in a file.
 fn server_with_tools_of_a_file(variant: ServerVariant) -> (World, Option<HttpServer>) {
     let list = r#"result '{"tools":['"$(/bin/cat "$0.tools")"']}'"#;
     let server_script = ServerScript { list, ..ServerScript::PLAIN };
@@ -77,7 +77,7 @@ fn a_removed_tool_is_not_found_even_if_cached() {
 
 #[test]
 fn a_list_that_arrives_after_the_output_is_cached_for_the_next_run() {
-    // With no gate at all, nothing that is printed waits for the server.
+    // Without a startup gate, the output does not wait for the server.
     for variant in ServerVariant::ALL {
         let (world, _web) = server_with_tools_of_a_file(variant);
         let world = world.variable("WHARF_STARTUP_TIMEOUT_MS", "0");
@@ -85,7 +85,10 @@ fn a_list_that_arrives_after_the_output_is_cached_for_the_next_run() {
         set_tools(&world, &["new"]);
         let began = Instant::now();
         while !world.run("tools").contains("mcp_box_new") {
-            assert!(began.elapsed() < Duration::from_secs(30), "{variant:?}: never kept");
+            assert!(
+                began.elapsed() < Duration::from_secs(30),
+                "{variant:?}: the list was not cached"
+            );
         }
     }
 }

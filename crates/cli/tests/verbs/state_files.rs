@@ -1,4 +1,4 @@
-//! Whatever stands where Wharf keeps a file of its own, no verb waits for it.
+//! A pipe, socket, device or folder in place of a state file does not make a verb hang.
 
 #![expect(clippy::disallowed_methods, reason = "a test prepares files")]
 
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use crate::test_servers::world_with_box;
 use crate::world::World;
 
-/// How long a verb may take, on a machine that is busy.
+/// How long a verb may take on a busy machine.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What stands in the place of a file.
+/// The kinds of special files that replace a state file.
 const KINDS: [&str; 4] = ["pipe", "folder", "socket", "device"];
 
 /// Verbs that read, connect, write, and show logs.
@@ -44,7 +44,7 @@ fn create_special_file(kind: &str, path: &Path) {
     }
 }
 
-/// Runs all verbs at once; each has to end by itself.
+/// Runs all verbs at once; each must end by itself.
 fn check_all_verbs_end(world: &World, what: &str) {
     let start = |line: &&'static str| {
         let words: Vec<&str> = line.split(' ').collect();
@@ -64,7 +64,7 @@ fn check_all_verbs_end(world: &World, what: &str) {
     }
 }
 
-/// A machine on which every file of Wharf's own is there.
+/// A world in which every state file of Wharf exists.
 fn world() -> World {
     let world = world_with_box()
         .project(".mcp.json", r#"{ "mcpServers": { "other": { "command": "box" } } }"#)
@@ -99,7 +99,7 @@ fn no_verb_hangs_on_a_pipe_or_device_in_place_of_a_state_file() {
             create_special_file(kind, &path);
             check_all_verbs_end(&example, &format!("{kind} at {}", name.display()));
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|about| about.is_dir());
-            // Some files are replaced by the first who writes; then there is one again.
+            // A verb may have replaced the special file by a normal one.
             drop(if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) });
             fs::rename(&kept, &path).unwrap();
         }
@@ -122,7 +122,7 @@ fn a_pipe_in_place_of_a_run_marker_is_skipped() {
 fn only_the_end_of_a_huge_log_is_read() {
     let world = world();
     let path = world.path("home/.wharf/logs/box.log");
-    // A hole: it takes no space on disk, and would take all memory if it were read.
+    // A sparse file: it needs no disk space, but reading all of it would need all memory.
     fs::File::options().append(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     fs::File::options().append(true).open(&path).unwrap().write_all(b"\nthe end\n").unwrap();
     let output = world.run("logs box --lines 1");

@@ -1,4 +1,4 @@
-//! `wharf status`: what could be started.
+//! `wharf status`: which servers are ready to start.
 
 use insta::assert_snapshot;
 
@@ -16,7 +16,7 @@ fn missing_programs_are_reported() {
     remote  http       url configured  none
     --- stderr
     3 of 3 ready.
-    Not looked at: 1 untrusted, 1 invalid, 1 disabled (wharf list).
+    Not checked: 1 untrusted, 1 invalid, 1 disabled (wharf list).
     ");
     let world = World::new().variable("TOOL", "nowhere").home(
         ".wharf/mcp.json",
@@ -111,7 +111,7 @@ fn a_relative_program_is_looked_up_in_the_folder_it_would_run_in() {
         std::fs::set_permissions(world.path(path), mode).unwrap();
     };
     executable("project/run.sh");
-    // Nobody trusts this folder, so the server would run at home.
+    // The folder is not trusted, so the server would run in the home folder.
     assert_snapshot!(world.run("status"), @"
     exit 0
     --- stdout

@@ -1,4 +1,4 @@
-//! Tables on terminals of 40 to 120 columns: what matters stays readable, and no row is too long.
+//! Tables on terminals of 40 to 120 columns: columns are shortened or dropped, no row is too long.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::list::ten_programs;
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// Returns the table as it is shown on a terminal of 80 columns.
+/// Returns the output of a command on a terminal of 80 columns.
 fn table(world: &World, words: &[&str]) -> String {
     table_with_columns(80, world, words)
 }
 
-/// Returns what is shown on a terminal of so many columns; rows and sentences fit.
+/// Returns the output on a terminal with `columns` columns, and checks that every line fits.
 fn table_with_columns(columns: usize, world: &World, words: &[&str]) -> String {
     let mut command = world.command(words);
     command.env("COLUMNS", columns.to_string()).env("NO_COLOR", "1");
@@ -22,17 +22,17 @@ fn table_with_columns(columns: usize, world: &World, words: &[&str]) -> String {
     session.set_expect_timeout(Some(Duration::from_secs(20)));
     let seen = session.expect(Eof).unwrap();
     let text = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
-    // The line that says who is awaited is overwritten in place.
+    // The line with the pending servers is overwritten in place.
     let text: Vec<&str> =
         text.lines().map(|line| line.rsplit("\u{1b}[K").next().unwrap_or_default()).collect();
     let text = text.join("\n") + "\n";
-    // Only a single word may be longer, such as a path.
+    // Only a line of one word may be longer, such as a path.
     let fits = |line: &str| line.chars().count() <= columns || !line.trim().contains(' ');
     assert!(text.lines().all(fits), "{columns}\n{text}");
     world.filter(&text)
 }
 
-/// A machine with servers that have long names, paths and descriptions.
+/// A world with servers that have long names, paths and descriptions.
 fn long_names() -> World {
     let tool = r#"{"name":"search_everything_everywhere","description":"Searches everything that there is, in every place","inputSchema":{"type":"object"}}"#;
     let other = r#"

@@ -1,4 +1,4 @@
-//! `wharf test` and `wharf reconnect`: one server, connected for the moment.
+//! `wharf test` and `wharf reconnect`: connect to one server.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -87,7 +87,7 @@ fn an_omitted_value_is_reported() {
       listing        [time] ms
     --- stderr
     warning: ~/.wharf/mcp.json:1: "box": env "TOKEN" left out: command exited 1
-      hint: run the command by hand to see what it says
+      hint: run the command by hand to see its output
     "#);
 }
 
@@ -115,7 +115,7 @@ fn a_failing_server_has_a_reason_and_a_hint() {
     error: Failed to connect to "gone": nowhere not found
       hint: install nowhere, or give its full path in "command"
     "#);
-    // The number is another one on every system.
+    // The error number depends on the system.
     let refused =
         world.run("test refused").replace(" (os error 111)", "").replace(" (os error 61)", "");
     assert_snapshot!(refused, @r#"
@@ -215,7 +215,7 @@ fn json_has_the_reason_of_a_failure() {
 fn a_server_that_answers_401_exits_with_4() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!(r#""url": "http://{}/mcp""#, listener.local_addr().unwrap());
-    // Ends with the process: nobody can tell how many requests there will be.
+    // The thread ends with the process, because the number of requests is not known.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();

@@ -1,4 +1,4 @@
-//! Servers that several tests use, made of the one in `server_script`.
+//! Servers that several tests use; their scripts are made by `server_script`.
 
 use crate::server_script::{Era, ServerScript};
 use crate::world::World;
@@ -8,7 +8,7 @@ pub(crate) use crate::server_script::legacy_server_script;
 /// The tools of the server that most tests use.
 const TOOLS: &str = r#"{"name":"echo","description":"Says it again.\nIn full.","inputSchema":{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer"}},"required":["text"]},"annotations":{"readOnlyHint":true}},{"name":"fail","description":"Says no","inputSchema":{"type":"object"}},{"name":"picture","inputSchema":{"type":"object"}},{"name":"hang","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}"#;
 
-/// What it does with each of its tools.
+/// How it answers calls of its tools.
 const CALLS: &str = r#"
     *'"name":"echo"'*)
       text=${line#*'"text":"'}; text=${text%%'"'*}
@@ -20,7 +20,7 @@ const CALLS: &str = r#"
     *notifications/cancelled*) echo cancelled >> "$0.seen";;
 "#;
 
-/// Other things it has.
+/// Its resources and prompts.
 const OTHER: &str = r#"
     *'"method":"resources/list"'*) result '{"resources":[{"uri":"note://a","name":"a","title":"Note A","mimeType":"text/plain","size":5},{"uri":"note://b","name":"b"}]}';;
     *'"method":"resources/templates/list"'*) result '{"resourceTemplates":[{"uriTemplate":"note://by-day/{day}","name":"by day","description":"One day"}]}';;
@@ -31,7 +31,7 @@ const OTHER: &str = r#"
 "#;
 
 impl World {
-    /// Installs a server with tools that do all kinds of things.
+    /// Installs a server with tools that succeed, fail, hang and crash.
     pub(crate) fn tool_server(self, name: &str) -> Self {
         self.script(name, &legacy_server_script("", r#"{"tools":{}}"#, TOOLS, CALLS))
     }
@@ -42,12 +42,12 @@ impl World {
         self.script(name, &legacy_server_script("", capabilities, "", OTHER))
     }
 
-    /// Installs a server with one tool, which is there only after `before` is done.
+    /// Installs a server with one tool, which runs `before` first.
     pub(crate) fn server_with_startup(self, name: &str, before: &str) -> Self {
         self.script(name, &ServerScript { before, ..ServerScript::PLAIN }.for_era(Era::Legacy))
     }
 
-    /// Installs a server with one tool that never answers, which is there after `before` is done.
+    /// Installs a server with one tool that never answers, which runs `before` first.
     pub(crate) fn server_that_hangs(self, name: &str, before: &str) -> Self {
         let cases = r#"*'"method":"tools/call"'*) echo called >> "$0.seen";;"#;
         self.script(
@@ -56,12 +56,12 @@ impl World {
         )
     }
 
-    /// Installs a server whose tools are listed by a command of its script.
+    /// Installs a server that answers `tools/list` with a shell command.
     pub(crate) fn server_with_list_command(self, name: &str, list: &str) -> Self {
         self.script(name, &ServerScript { list, ..ServerScript::PLAIN }.for_era(Era::Legacy))
     }
 
-    /// Defines servers of the person's own: a name, and the rest of its entry.
+    /// Defines servers of the user: names, and the content of their entries.
     pub(crate) fn own_servers(self, servers: &[(&str, &str)]) -> Self {
         let entries: Vec<String> =
             servers.iter().map(|(name, entry)| format!(r#""{name}": {{ {entry} }}"#)).collect();
@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-/// A machine with one server that has tools.
+/// A world with one server, `box`, that has tools.
 pub(crate) fn world_with_box() -> World {
     World::new().tool_server("box").own_servers(&[("box", r#""command": "box""#)])
 }

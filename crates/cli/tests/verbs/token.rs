@@ -1,13 +1,13 @@
-//! A token goes to the credential store, and nothing else ever shows it.
+//! Tokens of `wharf add`: they are stored in the credential store and printed nowhere.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// What must be in the credential store and nowhere else.
+/// The token that must be in the credential store only.
 const TOKEN: &str = "t0ken-4711";
 
-/// Shows a run and what it wrote, after a look for the token in all of it.
+/// Returns the output of a run and the files that it wrote; checks them for the token.
 #[track_caller]
 fn output_and_files(world: &World, output: &str) -> String {
     let entry = world.read("project/.wharf/mcp.json");
@@ -182,15 +182,15 @@ fn a_malformed_credential_store_is_not_overwritten() {
     {
       "ok": false,
       "name": "a",
-      "message": "~/.wharf/credentials.json is damaged on line 1",
+      "message": "~/.wharf/credentials.json is malformed (line 1)",
       "error": {
         "code": "file",
-        "message": "~/.wharf/credentials.json is damaged on line 1",
+        "message": "~/.wharf/credentials.json is malformed (line 1)",
         "hint": "correct the file, or delete it and add the tokens again"
       }
     }
     --- stderr
-    error: ~/.wharf/credentials.json is damaged on line 1
+    error: ~/.wharf/credentials.json is malformed (line 1)
       hint: correct the file, or delete it and add the tokens again
     "#);
     assert_eq!(world.read("home/.wharf/credentials.json"), damaged);

@@ -1,4 +1,4 @@
-//! `wharf add --token -` on a real terminal: the token is asked for and not shown.
+//! `wharf add --token -` on a real terminal: it prompts for the token and does not echo it.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary through a shell")]
 
@@ -13,7 +13,7 @@ use crate::world::World;
 
 const TOKEN: &str = "t0ken-4711";
 
-/// Starts on a terminal that shows what is typed, and waits until it is asked and hidden.
+/// Starts on a terminal with echo, and waits for the prompt and until echo is off.
 fn start(world: &World) -> OsSession {
     let wharf = world.command(&["add", "a", "--url", "https://a.example/mcp", "--token", "-"]);
     let mut command = Command::new("/bin/sh");
@@ -26,7 +26,7 @@ fn start(world: &World) -> OsSession {
     session.expect("Token for \"a\": ").unwrap();
     let start = Instant::now();
     while session.get_process().get_echo().unwrap() {
-        assert!(start.elapsed() < Duration::from_secs(20), "the terminal shows what is typed");
+        assert!(start.elapsed() < Duration::from_secs(20), "the terminal still echoes");
         std::thread::yield_now();
     }
     session

@@ -1,10 +1,10 @@
-//! Which servers are started for the tool that somebody names.
+//! Which servers are started to find a tool by its name.
 
 use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// A machine whose servers leave a mark when they are started; each has a tool `go`.
+/// A world whose servers record their start; each has a tool `go`.
 fn world_with_start_markers(servers: &[&str]) -> World {
     let entries: Vec<String> =
         servers.iter().map(|name| format!(r#""command": "{name}""#)).collect();
@@ -17,7 +17,7 @@ fn world_with_start_markers(servers: &[&str]) -> World {
     world.own_servers(&entries)
 }
 
-/// Runs a command line and returns which servers were started for it, by name.
+/// Runs a command line and returns the names of the servers that it started.
 fn started(world: &World, words: &[&str]) -> String {
     drop(std::fs::remove_file(world.path("started")));
     let output = world.run_words(words);
@@ -38,7 +38,7 @@ fn a_call_connects_only_to_the_server_it_names() {
         assert_eq!(started(&world, &["call", "mcp__db2__go"]), "db2");
         assert_eq!(started(&world, &["tools", "db-2/go"]), "db-2");
     }
-    // `db.go` is a server too, but it has no tool without a name.
+    // `db.go` is also a server, but a server name alone is not a tool.
     assert_eq!(started(&world, &["call", "db.go"]), "db");
     assert_eq!(started(&world, &["call", "db.go/go"]), "db db.go");
 }
@@ -46,7 +46,7 @@ fn a_call_connects_only_to_the_server_it_names() {
 #[test]
 fn a_tool_name_stays_with_the_server_it_was_assigned_to() {
     let world = world_with_start_markers(&["db", "db2"]);
-    // Nothing was listed yet, so both could have it.
+    // Nothing was listed yet, so both servers could have the tool.
     assert_eq!(started(&world, &["call", "mcp_db_go"]), "db db2");
     assert_eq!(started(&world, &["call", "mcp_db_go"]), "db");
     let other = "mcp_db_go_wyxpct";
@@ -82,7 +82,7 @@ fn a_raw_tool_name_is_enough_if_only_one_server_has_it() {
     you said a\u{1b}[2J
     bye
     ");
-    // By now all lists are known.
+    // All lists are cached now.
     assert_eq!(started(&world, &["call", "echo", "text=a"]), "");
     assert_snapshot!(world.run("call go"), @r#"
     exit 2

@@ -1,14 +1,14 @@
-//! How a tool is called: its signature, an example to copy, and the line after a wrong call.
+//! The usage of a tool: its signature, an example, and the usage line after an invalid call.
 
 use insta::assert_snapshot;
 
 use crate::test_servers::{legacy_server_script, world_with_box};
 use crate::world::{World, without_durations};
 
-/// A tool whose schema says much about its arguments.
+/// A tool with a detailed schema.
 const RICH: &str = r#"{"name":"make","description":"Makes a report.","inputSchema":{"type":"object","required":["title","rows"],"properties":{"format":{"enum":["pdf","html"],"default":"pdf","description":"What it is\nwritten as"},"title":{"type":"string","description":"The heading"},"rows":{"type":"integer","minimum":3},"tags":{"type":"array","items":{"type":"string"}},"filter":{"type":"object"}}}}"#;
 
-/// Tools whose schemas try to do harm to whoever copies from the screen.
+/// A tool whose schema is dangerous to copy into a shell.
 const HOSTILE: &str = r#"{"name":"$(touch x)","inputSchema":{"type":"object","required":["a","b c"],"properties":{"a":{"type":"string","default":"$(reboot) \u0027; rm -rf ~"},"b c":{"type":"string"},"c":{"enum":["`id`\u001b[2J"]}}}}"#;
 
 fn reports(tools: &str) -> World {
@@ -27,7 +27,7 @@ fn one_tool_shows_its_signature_an_example_and_its_schema() {
     mcp_reports_make
       server         reports  mcp:reports via Wharf
       tool           make
-      approval       ask (an agent has to, for every call)
+      approval       ask (an agent must ask before every call)
 
     Makes a report.
 
@@ -146,7 +146,7 @@ fn an_example_is_quoted_for_the_shell() {
     mcp_reports_touch_x
       server         reports  mcp:reports via Wharf
       tool           $(touch x)
-      approval       ask (an agent has to, for every call)
+      approval       ask (an agent must ask before every call)
 
     Usage
       wharf call mcp_reports_touch_x a=<string> b c=<string> [c=<`id`\u{1b}[2J>]
@@ -170,7 +170,7 @@ fn the_usage_of_a_tool_without_arguments_has_none() {
     mcp_box_picture
       server         box  mcp:box via Wharf
       tool           picture
-      approval       ask (an agent has to, for every call)
+      approval       ask (an agent must ask before every call)
 
     Usage
       wharf call box/picture

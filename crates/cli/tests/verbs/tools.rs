@@ -1,4 +1,4 @@
-//! `wharf tools`: what agents can call.
+//! `wharf tools`: lists all tools, or shows one tool.
 
 use insta::assert_snapshot;
 
@@ -47,8 +47,8 @@ fn one_tool_is_shown_in_full() {
     mcp_box_echo
       server         box  mcp:box via Wharf
       tool           echo
-      approval       ask (an agent has to, for every call)
-      says it        changes nothing
+      approval       ask (an agent must ask before every call)
+      annotations    read-only
 
     Says it again.
     In full.
@@ -318,7 +318,7 @@ fn a_slow_server_with_cached_tools_delays_nothing() {
     NAME         SERVER  DESCRIPTION
     mcp_slow_go  slow    Goes
     --- stderr
-    1 tool from 1 server. "slow" is still connecting, so these tools are from an earlier time.
+    1 tool from 1 server. "slow" is still connecting, so these tools come from the cache.
     "#);
     let cached = world.run("tools --json");
     assert!(cached.contains("\"freshness\": \"cached\""), "{cached}");
@@ -334,7 +334,7 @@ fn a_lazy_server_is_started_only_when_needed() {
     --- stdout
     NAME  SERVER  DESCRIPTION
     --- stderr
-    0 tools from 0 servers. Not asked until needed: "lazy" (wharf tools --fresh).
+    0 tools from 0 servers. Connected only when needed: "lazy" (wharf tools --fresh).
     "#);
     assert!(!world.path("bin/lazy.seen").exists());
     assert_snapshot!(world.run("tools --server lazy"), @"
@@ -362,7 +362,7 @@ fn an_invalid_wharf_mcp_servers_is_an_error() {
     assert_snapshot!(world.run("tools"), @"
     exit 1
     --- stderr
-    error: WHARF_MCP_SERVERS is not a JSON object of servers: a text must stand in double quotes; only `true`, `false` and `null` need none (line 1, column 1)
+    error: WHARF_MCP_SERVERS is not a JSON object of servers: a string must be in double quotes; only `true`, `false` and `null` are unquoted (line 1, column 1)
       hint: correct the variable, or unset it to use your files
     ");
 }
@@ -383,7 +383,7 @@ fn a_notice_names_the_defaults_that_download_a_package() {
     "context7" and "github" download a package from the npm registry when started (npx).
     hint: to turn one off: wharf disable context7; all of them: wharf config set discovery.disabled defaults
     "#);
-    // The commands in the hint do what they say.
+    // The commands in the hint have the described effect.
     assert!(world.run("disable context7").starts_with("exit 0"));
     assert_snapshot!(world.run("tools"), @r#"
     exit 0

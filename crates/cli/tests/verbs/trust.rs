@@ -1,4 +1,4 @@
-//! `wharf trust` and `wharf untrust`: agreeing, taking back, and what each verb does before.
+//! `wharf trust` and `wharf untrust`: granting and revoking trust, and its effect on other verbs.
 
 use insta::assert_snapshot;
 
@@ -40,7 +40,7 @@ fn trusting_shows_the_whole_entry() {
       env            HELP=!pass show x  (this command would be run)  (may change what it does)
       env file       .env  (cannot be read)
       approval       never (its tools run without asking)
-                     read*: writes (tools that say they only read run without asking)
+                     read*: writes (tools that claim to be read-only run without asking)
       passes on      DISPLAY
     "web" from [project]/.mcp.json:1 (mcp.json)
       url            https://•••@example.com/mcp?•••
@@ -108,31 +108,31 @@ fn a_changed_server_needs_trust_again_and_shows_the_difference() {
     assert_snapshot!(world.run("explain fs"), @r#"
     exit 0
     --- stdout
-    "fs" does not run: it has changed since you agreed to it. It is in this project's Wharf file [project]/.wharf/mcp.json (line 1).
+    "fs" does not run: it has changed since you trusted it. It is in this project's Wharf file [project]/.wharf/mcp.json (line 1).
     It is defined nowhere else.
 
-    Changed since you agreed to it:
-      approval: gone, was never
-      args[3]: has another value
+    Changed since you trusted it:
+      approval: removed, was never
+      args[3]: has a different value
       command: npx → uvx
-      contents of .env: gone, was 'not readable'
-      cwd: gone, was sub
-      env.HELP: gone, was •••
-      env.KEY: has another value
-      env.NODE_OPTIONS: gone, was •••
-      envFile: gone, was .env
-      passEnv[0]: gone, was DISPLAY
+      contents of .env: removed, was 'not readable'
+      cwd: removed, was sub
+      env.HELP: removed, was •••
+      env.KEY: has a different value
+      env.NODE_OPTIONS: removed, was •••
+      envFile: removed, was .env
+      passEnv[0]: removed, was DISPLAY
       program path: [world]/bin/npx → [world]/bin/uvx
-      toolApproval."read*": gone, was writes
+      toolApproval."read*": removed, was writes
       url2: new, x
 
-    Nothing in it has been expanded: that waits until you trust it.
+    Its placeholders are not expanded until you trust it.
 
-    What is missing or odd:
+    Problems:
       unknown field "url2"
         hint: did you mean "url"?
 
-    Next: to see what it would do and agree: wharf trust fs
+    Next: to see what it would run, and trust it: wharf trust fs
     "#);
     assert_snapshot!(world.run("trust fs"), @r#"
     exit 0
@@ -144,19 +144,19 @@ fn a_changed_server_needs_trust_again_and_shows_the_difference() {
       program        [world]/bin/uvx
       env            KEY=•••  (may change what it does)
       approval       ask (each call needs approval)
-      changed since you agreed to it:
-        approval: gone, was never
-        args[3]: has another value
+      changed since you trusted it:
+        approval: removed, was never
+        args[3]: has a different value
         command: npx → uvx
-        contents of .env: gone, was 'not readable'
-        cwd: gone, was sub
-        env.HELP: gone, was •••
-        env.KEY: has another value
-        env.NODE_OPTIONS: gone, was •••
-        envFile: gone, was .env
-        passEnv[0]: gone, was DISPLAY
+        contents of .env: removed, was 'not readable'
+        cwd: removed, was sub
+        env.HELP: removed, was •••
+        env.KEY: has a different value
+        env.NODE_OPTIONS: removed, was •••
+        envFile: removed, was .env
+        passEnv[0]: removed, was DISPLAY
         program path: [world]/bin/npx → [world]/bin/uvx
-        toolApproval."read*": gone, was writes
+        toolApproval."read*": removed, was writes
         url2: new, x
     "#);
 }
@@ -262,7 +262,7 @@ fn trust_for_one_run_is_not_kept() {
     mine  stdio      ready   none
     --- stderr
     1 of 1 ready.
-    Not looked at: 2 untrusted (wharf list).
+    Not checked: 2 untrusted (wharf list).
     ");
     let world = world.variable("WHARF_TRUST_PROJECT", "1");
     assert_snapshot!(world.run("status -q"), @"
@@ -346,7 +346,7 @@ fn a_folder_can_be_trusted() {
     assert_snapshot!(world.run(&format!("trust --folder --project {home}")), @"
     exit 1
     --- stderr
-    error: this folder is not a project: servers of your own need no trust here
+    error: this folder is not a project: your own servers need no trust here
       hint: go to a project, or name one with --project
     ");
 }
@@ -358,7 +358,7 @@ fn without_a_home_folder_trust_cannot_be_stored() {
     assert_snapshot!(world.render(&output), @"
     exit 1
     --- stderr
-    error: there is no home folder to remember this in
+    error: there is no home folder to store this in
       hint: set HOME, or WHARF_HOME to a folder of yours
     ");
 }

@@ -1,4 +1,5 @@
-//! What the question of `wharf trust` shows of a command line: all that decides what would be run.
+//! What `wharf trust` prints about an entry: everything that affects what would run, with redacted
+//! secrets.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -98,8 +99,8 @@ fn every_field_is_shown_as_written() {
                      sets LOG_LEVEL=•••
                      sets A=•••  (may change what it does)
       account        me
-      approval       writes (tools that say they only read run without asking)
-      prefix         github  (its tools are named after this, not after the server)
+      approval       writes (tools that claim to be read-only run without asking)
+      prefix         github  (replaces the server's name in tool names)
     "b" from [project]/.wharf/mcp.json:5 (Wharf)
       url            https://example.com/mcp
       header         Authorization: Bearer ${GITHUB_TOKEN}
@@ -131,8 +132,8 @@ fn files_outside_the_project_cause_a_warning() {
       program        [world]/bin/sh
       env            B={file:~/.ssh/id}  (may change what it does)
       reads          note.txt
-      reads          key (is ~/.ssh/id)  (warning: a file of yours, not of this project)
-      reads          ~/.ssh/id  (warning: a file of yours, not of this project)
+      reads          key (is ~/.ssh/id)  (warning: this file is not part of the project)
+      reads          ~/.ssh/id  (warning: this file is not part of the project)
       approval       ask (each call needs approval)
     "#);
 }
@@ -167,7 +168,7 @@ fn special_environment_files_are_described() {
       approval       ask (each call needs approval)
     "link" from [project]/.wharf/mcp.json:2 (Wharf)
       command        x
-      env file       link (is ~/.secrets)  (warning: a file of yours, not of this project)
+      env file       link (is ~/.secrets)  (warning: this file is not part of the project)
                      sets AWS_KEY=•••  (may change what it does)
       approval       ask (each call needs approval)
     "loop" from [project]/.wharf/mcp.json:3 (Wharf)
@@ -176,7 +177,7 @@ fn special_environment_files_are_described() {
       approval       ask (each call needs approval)
     "own" from [project]/.wharf/mcp.json:3 (Wharf)
       command        x
-      env file       ~/.secrets  (warning: a file of yours, not of this project)
+      env file       ~/.secrets  (warning: this file is not part of the project)
                      sets AWS_KEY=•••  (may change what it does)
       approval       ask (each call needs approval)
     "#);

@@ -1,4 +1,4 @@
-//! The question of `wharf trust` on a real terminal.
+//! The prompt of `wharf trust` on a real terminal, and keys that are typed before a prompt.
 
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary through a shell")]
 
@@ -37,7 +37,7 @@ fn the_pty_trust_prompt_is_shown_for_each_server() {
     ");
 }
 
-/// Types before the program could ask, and shows what it says when only that was typed.
+/// Types before the program shows its prompt, closes the input, and returns the output.
 pub(crate) fn type_before_prompt(
     world: &World,
     words: &[&str],
@@ -67,9 +67,9 @@ pub(crate) fn type_before_prompt(
     world.filter(&String::from_utf8_lossy(&close_input(session)).replace('\r', ""))
 }
 
-/// Ends the input of a program that asks, and returns what it says then. A question that hides what
-/// is typed switches the terminal after its words are shown, and a key that comes in between is
-/// lost.
+/// Closes the input of a program that shows a prompt, and returns its output. A prompt without echo
+/// switches the terminal mode after it is printed, which drops a key that arrives before; therefore
+/// the key is sent repeatedly.
 fn close_input(mut session: expectrl::session::OsSession) -> Vec<u8> {
     session.set_expect_timeout(Some(Duration::from_secs(1)));
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! What an agreement covers: exactly the one entry, exactly as it was; and where things run.
+//! What trust covers: one entry, unchanged. And the working folder in which servers run.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,16 +8,16 @@ use insta::assert_snapshot;
 use crate::recording_server::RecordingServer;
 use crate::world::World;
 
-/// Before it serves, a server says where it runs and what it was given.
+/// A startup command that logs the working folder, the arguments and the variables of a server.
 const LOG_START: &str =
     r#"echo "$0 $* in $(pwd) with ${A-nothing}, ${OAUTH_ACCESS_TOKEN-no token}" >> "$HOME/ran""#;
 
-/// Makes a machine with servers that say what happens to them.
+/// A world with servers that log their start.
 fn world(names: &[&str]) -> World {
     names.iter().fold(World::new(), |world, name| world.server_with_startup(name, LOG_START))
 }
 
-/// Returns what was said since this was asked last.
+/// Returns the log entries since the last call.
 fn take_start_log(world: &World) -> String {
     let path = world.path("home/ran");
     let log = fs::read_to_string(&path).unwrap_or_default();
@@ -25,7 +25,7 @@ fn take_start_log(world: &World) -> String {
     world.filter(&log)
 }
 
-/// Puts a server where somebody might take it for another one.
+/// Adds an executable server to the project, where it could be mistaken for another program.
 fn add_executable(world: World, path: &str) -> World {
     let own = fs::read_to_string(world.path("bin/tool")).unwrap();
     let world = world.project(path, &own);
@@ -91,7 +91,7 @@ fn only_trusted_servers_run() {
     }
 }
 
-/// Agrees to an entry, changes something, and checks that it is not run and asked about again.
+/// Trusts an entry, changes something, and checks that it does not run until it is trusted again.
 #[track_caller]
 fn check_change_is_refused(entry: &str, change: impl FnOnce(World) -> World, shown: &str) {
     let file = |entry: &str| format!(r#"{{ "mcpServers": {{ {entry} }} }}"#);
@@ -113,7 +113,7 @@ fn check_change_is_refused(entry: &str, change: impl FnOnce(World) -> World, sho
     assert!(asked.contains(shown), "{asked}");
 }
 
-/// Changes the entry itself.
+/// Returns a change that replaces the entry itself.
 fn replace_entry(entry: &'static str) -> impl FnOnce(World) -> World {
     let file = format!(r#"{{ "mcpServers": {{ {entry} }} }}"#);
     move |world| world.project(".wharf/mcp.json", &file)
@@ -130,7 +130,7 @@ fn a_server_that_changed_after_it_was_trusted_does_not_run() {
     check_change_is_refused(
         plain,
         replace_entry(r#""a": { "command": "tool", "args": ["x"], "env": { "A": "2" } }"#),
-        "env.A: has another value",
+        "env.A: has a different value",
     );
     check_change_is_refused(
         plain,
@@ -152,7 +152,7 @@ fn a_server_that_changed_after_it_was_trusted_does_not_run() {
     check_change_is_refused(
         r#""a": { "command": "tool", "envFile": ".env" }"#,
         |world| world.project(".env", "A=2\n"),
-        "contents of .env: has another value",
+        "contents of .env: has a different value",
     );
 }
 
@@ -203,13 +203,13 @@ fn the_program_shown_is_the_program_started() {
     "a" from [project]/.wharf/mcp.json:1 (Wharf)
       command        ./run
       program        [project]/sub/./run
-      runs           sub/run  (part of this project; not asked about again when it changes)
+      runs           sub/run  (part of this project; you are not asked again when it changes)
       cwd            sub
       approval       ask (each call needs approval)
     "b" from [project]/.wharf/mcp.json:2 (Wharf)
       command        '${PLACE}/run'
       program        [project]/sub/deep/run
-      runs           sub/deep/run  (part of this project; not asked about again when it changes)
+      runs           sub/deep/run  (part of this project; you are not asked again when it changes)
       cwd            sub
       approval       ask (each call needs approval)
     "#);
@@ -252,7 +252,7 @@ fn a_project_server_gets_no_token_of_another_server() {
     world.run("call local/go");
     assert_eq!(take_start_log(&world), "[world]/bin/tool  in [project] with nothing, no token\n");
     assert!(!server.received().contains(TOKEN), "{}", server.received());
-    // It is there for whom it is for.
+    // The server that the token belongs to gets it.
     world.run("test own");
     assert!(server.received().contains(&format!("Bearer {TOKEN}")), "{}", server.received());
 }

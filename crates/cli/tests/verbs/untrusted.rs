@@ -1,4 +1,4 @@
-//! What came with a project is neither started nor contacted by any verb before somebody agrees.
+//! No verb starts or contacts a project server before it is trusted.
 
 use std::net::TcpListener;
 

@@ -1,4 +1,4 @@
-//! Tools that cannot be used are told of, and cost nobody else anything.
+//! Tools with unusable schemas are set aside and reported; the other tools work.
 
 use insta::assert_snapshot;
 
@@ -21,8 +21,8 @@ fn the_tools_verb_reports_tools_that_were_set_aside() {
     NAME           SERVER
     mcp_half_good  half
     --- stderr
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
-      hint: its other tools work; tell whoever makes the server
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; report this to the author of the server
     1 tool from 1 server.
     "#);
     assert_snapshot!(world.run("tools half -q"), @"
@@ -38,14 +38,14 @@ fn the_tools_verb_reports_tools_that_were_set_aside() {
           "severity": "warning",
           "code": "tools-set-aside",
           "server": "half",
-          "message": "2 tools were set aside: \"bad\" (its inputSchema is no schema), \"worse\\u{1b}[2J\" (its inputSchema does not allow an object)",
-          "hint": "its other tools work; tell whoever makes the server"
+          "message": "2 tools were set aside: \"bad\" (its inputSchema is not a schema), \"worse\\u{1b}[2J\" (its inputSchema does not allow an object)",
+          "hint": "its other tools work; report this to the author of the server"
         }
       ]
     }
     --- stderr
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
-      hint: its other tools work; tell whoever makes the server
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; report this to the author of the server
     "#);
 }
 
@@ -53,8 +53,8 @@ fn the_tools_verb_reports_tools_that_were_set_aside() {
 fn the_test_verb_reports_tools_that_were_set_aside() {
     let output = world().run("test half");
     assert_snapshot!(output.split("--- stderr\n").nth(1).unwrap(), @r#"
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is no schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
-      hint: its other tools work; tell whoever makes the server
+    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+      hint: its other tools work; report this to the author of the server
     warning: "bad": inputSchema is a number, not an object
     warning: "worse\u{1b}[2J": inputSchema.type has an unknown value
     "#);

@@ -1,4 +1,4 @@
-//! Servers that break the rules of the protocol in ways that are survived: `doctor` tells which.
+//! Servers that violate the protocol without failing: `doctor` lists the violations.
 
 use insta::assert_snapshot;
 
@@ -7,7 +7,7 @@ use crate::server_variants::{ServerScript, ServerVariant, install};
 use crate::test_servers::legacy_server_script;
 use crate::world::World;
 
-/// A server whose introduction, tools, resources and prompts are all a little wrong.
+/// A server with violations in its capabilities, tools, resources and prompts.
 fn sloppy(variant: ServerVariant) -> (World, Option<HttpServer>) {
     let list = r#"result '{"tools":[{"name":"a","description":7,"inputSchema":{"type":"object"}},{"name":"b\u001b[2J","title":[],"inputSchema":{"type":"object"}}]}'"#;
     let cases = r#"

@@ -1,8 +1,8 @@
-//! The log is there for whoever asks, on stderr, and nobody else notices it.
+//! The log of Wharf itself: on stderr, only with `-vvv` or `WHARF_LOG`.
 
 use crate::world::World;
 
-/// Runs a command line and returns its log, with the times taken out.
+/// Runs a command line and returns its log without timestamps.
 fn logged(world: &World, line: &str) -> String {
     let output = world.output(line);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -38,8 +38,8 @@ fn the_variable_overrides_the_flag() {
 fn an_invalid_log_variable_causes_a_warning_and_disables_only_the_log() {
     let world = World::new().variable("WHARF_LOG", "wharf=loudly");
     insta::assert_snapshot!(logged(&world, "config get"), @"
-    warning: WHARF_LOG is not understood, so nothing is logged
-    hint: say `error`, `warn`, `info`, `debug` or `trace`
+    warning: WHARF_LOG is not a valid log filter, so nothing is logged
+    hint: use `error`, `warn`, `info`, `debug` or `trace`
     ");
     assert!(world.output("config get").status.success());
 }

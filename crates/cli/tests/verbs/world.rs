@@ -1,4 +1,5 @@
-//! A machine in a temporary folder: a home, a project, programs, and nothing of the real one.
+//! The `World` of a test: a temporary folder with a home, a project and programs. The binary runs
+//! in it with its own environment.
 
 #![expect(clippy::disallowed_methods, reason = "a test prepares files and starts the binary")]
 
@@ -10,18 +11,18 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A person's machine. The project is a repository beside the home folder.
+/// A simulated machine with one user. The project is a repository beside the home folder.
 pub(crate) struct World {
-    /// Removes everything when the test is over.
+    /// Removes the folder at the end of the test.
     _folder: TempDir,
     root: PathBuf,
     variables: Vec<(String, String)>,
-    /// Whether `add` tries what it adds.
+    /// Whether `add` connects to the server that it adds.
     probes: bool,
 }
 
 impl World {
-    /// Makes a machine on which nothing is configured.
+    /// Creates a world in which nothing is configured.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -31,13 +32,14 @@ impl World {
         Self { _folder: folder, root, variables: Vec::new(), probes: false }
     }
 
-    /// Lets `add` try what it adds. Elsewhere it does not: most of what tests add is nowhere.
+    /// Lets `add` connect to the server that it adds. By default it does not, because most servers
+    /// in tests do not exist.
     pub(crate) fn with_probe(mut self) -> Self {
         self.probes = true;
         self
     }
 
-    /// Writes a file of the person's, which only they can read.
+    /// Writes a file in the home folder, which only the user can read.
     pub(crate) fn home(self, path: &str, text: &str) -> Self {
         write(&self.root.join("home").join(path), text, 0o600);
         if let Some(own) = path.strip_prefix(".wharf/") {
@@ -59,7 +61,7 @@ impl World {
         self
     }
 
-    /// Installs programs that leave a mark when somebody starts them.
+    /// Installs programs that record that they were started.
     pub(crate) fn programs(self, names: &[&str]) -> Self {
         for name in names {
             let mark = self.root.join("started").display().to_string();
@@ -69,13 +71,13 @@ impl World {
         self
     }
 
-    /// Installs a program that is a script for the shell.
+    /// Installs a program that is a shell script.
     pub(crate) fn script(self, name: &str, lines: &str) -> Self {
         write(&self.root.join("bin").join(name), &format!("#!/bin/sh\n{lines}"), 0o755);
         self
     }
 
-    /// Sets a variable.
+    /// Sets an environment variable.
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
@@ -86,7 +88,7 @@ impl World {
         self.root.join(path)
     }
 
-    /// Returns which programs were started.
+    /// Returns the names of the programs that were started, one per line.
     pub(crate) fn started_programs(&self) -> String {
         fs::read_to_string(self.root.join("started")).unwrap_or_default()
     }
@@ -117,7 +119,7 @@ impl World {
         self.command(&words).output().unwrap()
     }
 
-    /// Runs a command line and shows everything that can be seen of it.
+    /// Runs a command line; returns the exit code, stdout and stderr as one text.
     pub(crate) fn run(&self, line: &str) -> String {
         self.render(&self.output(line))
     }
@@ -129,22 +131,22 @@ impl World {
         self.render(&self.command(&words).current_dir(self.path(folder)).output().unwrap())
     }
 
-    /// Runs a command line of any words.
+    /// Runs a command line whose words may contain spaces.
     pub(crate) fn run_words(&self, words: &[&str]) -> String {
         self.render(&self.command(words).output().unwrap())
     }
 
-    /// Runs a command line of any words, with something to read on the standard input.
+    /// Runs a command line with a text on stdin.
     pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> String {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // Who fails before reading closes the pipe; what it says is what counts.
+        // A command that fails before it reads closes the pipe; its output is the result.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         self.render(&child.wait_with_output().unwrap())
     }
 
-    /// Returns the text of a file, with references to credentials by name.
+    /// Returns the text of a file with credential ids replaced.
     pub(crate) fn read(&self, path: &str) -> String {
         let text = fs::read_to_string(self.path(path)).unwrap();
         let is_id = |word: &&str| word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
@@ -152,12 +154,12 @@ impl World {
         ids.iter().fold(text, |text, id| text.replace(id, "[id]"))
     }
 
-    /// Returns who may do what with a file.
+    /// Returns the permission bits of a file.
     pub(crate) fn mode(&self, path: &str) -> u32 {
         fs::metadata(self.path(path)).unwrap().permissions().mode() & 0o777
     }
 
-    /// Shows the outcome of a command, with the folders of this world by name.
+    /// Renders the exit code, stdout and stderr of a command, with paths replaced.
     pub(crate) fn render(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| self.filter(&String::from_utf8_lossy(bytes));
         let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
@@ -173,7 +175,7 @@ impl World {
         format!("exit {code}\n{stdout}{stderr}")
     }
 
-    /// Calls the folders of this world by name.
+    /// Replaces the paths of the folders of this world by names.
     pub(crate) fn filter(&self, text: &str) -> String {
         let root = self.root.display().to_string();
         text.replace(&format!("{root}/home"), "~")
@@ -182,7 +184,7 @@ impl World {
     }
 }
 
-/// Leaves out how long things took.
+/// Replaces durations.
 pub(crate) fn without_durations(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;

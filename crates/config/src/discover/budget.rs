@@ -1,5 +1,5 @@
-//! Bounds what a project can make us read: its files come from a stranger, and looking at them must
-//! stay quick whatever is in them. The person's own files only have the general limit of `store`.
+//! Limits how much of a project is read. Its files are untrusted, and reading them must stay fast
+//! whatever they contain. User files only have the general size limit of `store`.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -10,17 +10,17 @@ use crate::problem::Problem;
 
 use super::scan::notation_of;
 
-/// What all files of a project may take together.
+/// How many bytes all files of a project may have in total.
 const TOTAL: u64 = 16 * 1024 * 1024;
 
-/// How much of a project has been read. Clones share it, so that every reader of one look counts.
+/// Counts the bytes read from a project. Clones share the count.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadBudget {
     used: Rc<Cell<u64>>,
 }
 
 impl ReadBudget {
-    /// Takes a file into account, or says why it is not read.
+    /// Adds the size of a file, or returns why it must not be read.
     pub(crate) fn take(&self, path: &Path) -> Result<(), Box<Problem>> {
         let size = path.metadata().map_or(0, |metadata| metadata.len());
         let message = if size > limit(path) {
@@ -47,8 +47,8 @@ pub(crate) fn is_too_large(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.len() > limit(path))
 }
 
-/// Far above any real file. The parsers of TOML and YAML need more time for the same size, that of
-/// TOML quadratic time for certain orders of tables.
+/// Returns the limit, far above any real file. TOML and YAML take longer to parse than JSON; TOML
+/// takes quadratic time for certain orders of tables.
 fn limit(path: &Path) -> u64 {
     match notation_of(path) {
         Notation::Json => 4 * 1024 * 1024,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::env::Env;
 
-/// Returns the project's folders, nearest first. Outside a repository it is the working folder
-/// alone; the home folder and what is above it are never a project.
+/// Returns the project's folders, nearest first. Outside a repository this is only the working
+/// folder; the home folder and the folders above it are never a project.
 pub(crate) fn project_folders(env: &Env) -> Vec<Arc<PathBuf>> {
     let root = repository_root(&env.cwd);
     let last = root.as_deref().unwrap_or(&env.cwd);
-    // The working folder is a real path, the home folder may be given through a link.
+    // The working folder is a real path; the home folder may be a symbolic link.
     let real_home = env.home.as_ref().and_then(|home| home.canonicalize().ok());
     let homes = [env.home.as_deref(), real_home.as_deref()];
     let is_home = |folder: &Path| homes.iter().flatten().any(|home| home.starts_with(folder));
@@ -18,7 +18,7 @@ pub(crate) fn project_folders(env: &Env) -> Vec<Arc<PathBuf>> {
     upward.filter(|folder| !is_home(folder)).map(|folder| Arc::new(folder.to_owned())).collect()
 }
 
-/// Finds the root of the repository a folder lies in.
+/// Finds the root of the repository that contains a folder.
 pub(crate) fn repository_root(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
 }

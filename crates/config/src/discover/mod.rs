@@ -1,6 +1,7 @@
 //! Finds the config files of every program and reads what they define.
 //!
-//! Nothing here decides who wins: each definition carries its rank, and `merge` looks at that.
+//! `path_template` finds the paths, `scan` reads each document once, `budget` limits how much of a
+//! project is read. Precedence is decided in `merge`, by the rank of each definition.
 
 mod budget;
 mod folders;
@@ -26,40 +27,40 @@ use path_template::{FileId, FolderListings};
 pub(crate) use path_template::{RELATIVE_FOLDER, paths, relative_folder_problems};
 pub(crate) use scan::{Documents, Scan, notation_of};
 
-/// Everything that the files of this machine define, unsorted.
+/// All definitions and problems found in the files of this machine, unsorted.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
-    /// Every file that was there, whatever was in it.
+    /// Every file that exists, whatever it contains.
     pub(crate) files: Vec<Arc<Source>>,
-    /// What was read and may be wanted again.
+    /// The documents that a later stage may read again.
     pub(crate) documents: Documents,
 }
 
-/// A file that exists, and where in the order it stands.
+/// A file that exists, with its rank.
 struct LocatedFile {
     program: &'static Program,
     file: &'static ConfigFile,
     path: PathBuf,
-    /// Which file it is, whatever the path; none for a variable.
+    /// Identifies the file independently of its path; `None` for a variable.
     id: Option<FileId>,
     folder: Arc<PathBuf>,
     rank: Rank,
 }
 
-/// Which files are looked at.
+/// Which files are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DiscoveryScope<'a> {
-    /// Whether projects count at all.
+    /// Whether project files are read at all.
     pub(crate) with_projects: bool,
-    /// Programs none of whose files are read.
+    /// Programs whose files are not read.
     pub(crate) left_out: &'a [String],
     /// Programs whose project files are not read.
     pub(crate) left_out_by_project: &'a [String],
 }
 
-/// Reads the files of all programs but the ones left out.
+/// Reads the files of all programs that are not excluded.
 pub(crate) fn discover(env: &Env, scope: DiscoveryScope<'_>) -> Discovery {
     let folders = if scope.with_projects { project_folders(env) } else { Vec::new() };
     let mut scan = Scan::new(env, folders);
@@ -94,7 +95,7 @@ pub(crate) fn discover(env: &Env, scope: DiscoveryScope<'_>) -> Discovery {
     found
 }
 
-/// Reads servers from a text that is no file, such as a variable.
+/// Reads servers from a text that is not a file, such as a variable.
 pub(crate) fn read_variable(
     env: &Env,
     program: &'static Program,
@@ -105,8 +106,7 @@ pub(crate) fn read_variable(
     Ok(read_document(env, (program, &formats::VARIABLE), Path::new(name), parsed))
 }
 
-/// Reads a document as if it were a file of a program; whether there is such a file does not
-/// matter.
+/// Reads a document as if it were a file of a program. The file need not exist.
 pub(crate) fn read_document(
     env: &Env,
     (program, file): (&'static Program, &'static ConfigFile),
@@ -126,7 +126,7 @@ pub(crate) fn read_document(
     found
 }
 
-/// Reads a file that belongs to no program; none if it does not exist.
+/// Reads a file that belongs to no program; `None` if it does not exist.
 pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Discovery> {
     let program = formats::program("shared").filter(|_| path.exists())?;
     let mut scan = Scan::new(env, Vec::new());
@@ -182,7 +182,7 @@ fn locate(
                     path_template::existing_paths(&file.template, scan.env, folder, listings);
                 found.into_iter().map(|(path, id)| (path, Some(id))).collect()
             };
-            // Two places of a program can be the same, depending on variables.
+            // Depending on variables, two path templates can lead to the same file.
             let is_new = |path: &PathBuf, located: &[LocatedFile]| {
                 !located.iter().any(|own| {
                     own.path == *path
@@ -201,7 +201,8 @@ fn locate(
     }
 }
 
-/// A file that is a user file is read once, as that: it cannot come with a repository.
+/// Drops project files that are also user files: they are read once, as user files, because they
+/// cannot come with a repository.
 fn drop_user_files_seen_as_project(located: &mut Vec<LocatedFile>) {
     let is_at = |level: Level| move |file: &&LocatedFile| file.file.level == level;
     let user_files: HashSet<FileId> =

@@ -1,14 +1,14 @@
-//! Turns the place of a file, as the program's table has it, into paths on this machine.
+//! Expands the path templates of the programs into paths on this machine, with wildcards (globs).
 //!
-//! A place is a path with forward slashes that may begin with
+//! A template is a path with forward slashes that may begin with
 //! - `~`, the home folder;
-//! - `{config}`, where programs keep settings on this system; `{xdg}`, the XDG folder on all
-//!   systems; `{data}`, its counterpart for data;
+//! - `{config}`, the folder for settings on this system; `{xdg}`, the XDG settings folder on all
+//!   systems; `{data}`, the XDG data folder;
 //! - `{appdata}`, `{localappdata}`, `{programdata}`, `{programfiles}` of Windows;
-//! - `/`, the whole system;
-//! - `${VAR}`, or `${VAR:-place}`;
+//! - `/`, the root of the system;
+//! - `${VAR}`, or `${VAR:-template}`.
 //!
-//! and in which `*` stands for any part of a name, `**` for up to four folders.
+//! `*` matches any part of a name, `**` up to four folders.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -20,19 +20,18 @@ use crate::formats::{self, PathTemplate};
 use crate::problem::Problem;
 use crate::source::Level;
 
-/// How many files one place may match; a folder with more is not a plugin folder.
+/// How many files one template may match; a folder with more is not a plugin folder.
 const MAX_MATCHES: usize = 1_000;
 
-/// How many folders deep `**` looks.
+/// How many folders deep `**` searches.
 const MAX_WILDCARD_DEPTH: usize = 4;
 
-/// Returns the paths that a place stands for. Without a `*` it is one path that need not exist.
+/// Returns the paths of a template. Without a `*` this is one path, which need not exist.
 pub(crate) fn paths(template: &PathTemplate, env: &Env, base: &Path) -> Vec<PathBuf> {
     resolve_start(for_platform(template, env), env, base).map(expand_wildcards).unwrap_or_default()
 }
 
-/// Returns the paths of a place at which there is something. A link that leads nowhere counts: its
-/// owner will want to know.
+/// Returns the paths of a template that exist. A dangling link counts, so that it can be reported.
 pub(super) fn existing_paths(
     template: &PathTemplate,
     env: &Env,
@@ -49,11 +48,11 @@ pub(super) fn existing_paths(
     expand_wildcards((start, rest)).into_iter().filter_map(there).collect()
 }
 
-/// What tells whether two paths lead to the same file.
+/// Identifies a file, to tell whether two paths lead to the same one.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
 
-/// Returns what a path leads to, if there is anything; a link that leads nowhere is itself.
+/// Identifies the file at a path, if there is one. A dangling link is identified as itself.
 #[cfg(unix)]
 fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
@@ -90,20 +89,20 @@ fn expand_wildcards((start, rest): (PathBuf, &str)) -> Vec<PathBuf> {
     found
 }
 
-/// What lies in the folders that many programs share, such as the home folder: one look at each
-/// saves asking for a hundred files that are not there.
+/// The names in folders that many programs share, such as the home folder. Listing each once saves
+/// about a hundred lookups of files that do not exist.
 pub(super) struct FolderListings(Vec<(PathBuf, HashSet<OsString>)>);
 
 impl FolderListings {
-    /// Looks at the home folder, the folder for settings and these.
+    /// Lists the home folder, the folder for settings and the given folders.
     pub(super) fn read(env: &Env, folders: &[Arc<PathBuf>]) -> Self {
-        // Elsewhere names have no case, so a name that is not listed may be there all the same.
+        // Other file systems may ignore case, so a name that is not listed may still exist.
         if !cfg!(target_os = "linux") {
             return Self(Vec::new());
         }
         let own = env.home.clone().into_iter().chain(known_folder("xdg", env));
         let all = own.chain(folders.iter().map(|folder| folder.as_ref().clone()));
-        // A folder that cannot be listed may still be searched, name by name.
+        // Files in a folder that cannot be listed may still be readable by name.
         let listing = |folder: PathBuf| {
             let entries = std::fs::read_dir(&folder).ok()?;
             let names = entries.map(|entry| Ok(entry?.file_name()));
@@ -113,7 +112,7 @@ impl FolderListings {
         Self(all.filter_map(listing).collect())
     }
 
-    /// Tells whether what begins with this is surely not in a folder.
+    /// Tells whether the listing of a folder proves that a path below it does not exist.
     fn is_certainly_absent(&self, folder: &Path, rest: &str) -> bool {
         let first = rest.split('/').find(|part| !part.is_empty());
         let known = self.0.iter().find(|(own, _)| own == folder);
@@ -126,7 +125,7 @@ impl FolderListings {
     }
 }
 
-/// Splits a place into a folder on this machine and what is below it.
+/// Splits a template into a folder on this machine and the rest of the template.
 fn resolve_start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathBuf, &'a str)> {
     if template.is_empty() {
         return None;
@@ -166,11 +165,11 @@ fn resolve_start<'a>(template: &'a str, env: &Env, base: &Path) -> Option<(PathB
 /// The code of problems with variables that name a folder by a relative path.
 pub(crate) const RELATIVE_FOLDER: &str = "relative-folder";
 
-/// Variables for folders and files that no place of a program names.
+/// Variables for folders and files that are in no template of a program.
 const FOLDER_VARIABLES: [&str; 5] =
     ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "WHARF_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 
-/// Reports the variables for folders that do not count, because their paths are relative.
+/// Reports the folder variables that are ignored because their paths are relative.
 pub(crate) fn relative_folder_problems(env: &Env) -> Vec<Problem> {
     let mut names: BTreeSet<&str> = FOLDER_VARIABLES.into();
     if env.platform == Platform::Windows {
@@ -215,7 +214,7 @@ fn known_folder(word: &str, env: &Env) -> Option<PathBuf> {
     }
 }
 
-/// Adds every file below a folder that fits the parts, in the order of their names.
+/// Adds every file below a folder that matches the parts of a template, ordered by name.
 fn search(folder: PathBuf, parts: &[&str], found: &mut Vec<PathBuf>) {
     let Some((part, rest)) = parts.split_first() else {
         if folder.exists() {

@@ -1,4 +1,4 @@
-//! Reads documents once each while the programs are gone through, and keeps what is wrong.
+//! Reads and parses each document once, caches it for all programs, and collects the problems.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::store;
 
 use super::budget::ReadBudget;
 
-/// Documents by path; none where there is nothing that can be read.
+/// Parsed documents by path; `None` for a file that is missing or cannot be read.
 pub(crate) type Documents = HashMap<PathBuf, Option<Arc<Node>>>;
 
-/// One look at a machine.
+/// One pass over the files of a machine.
 pub(crate) struct Scan<'a> {
     pub(crate) env: &'a Env,
-    /// The folders that count as the project, nearest first.
+    /// The folders of the project, nearest first.
     pub(crate) folders: Vec<Arc<PathBuf>>,
     pub(crate) working_folder: Arc<PathBuf>,
     pub(crate) problems: Vec<Problem>,
@@ -37,7 +37,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reads a file; what is wrong with it is noted the first time.
+    /// Reads a file. Its problems are recorded only the first time.
     pub(crate) fn document(&mut self, path: &Path) -> Option<Arc<Node>> {
         if let Some(known) = self.documents.get(path) {
             return known.clone();
@@ -54,7 +54,7 @@ impl<'a> Scan<'a> {
         root
     }
 
-    /// Returns what counts how much of a project has been read.
+    /// Returns the budget for project files.
     pub(super) fn budget(&self) -> ReadBudget {
         self.budget.clone()
     }
@@ -77,19 +77,18 @@ impl<'a> Scan<'a> {
         root
     }
 
-    /// Keeps a document that was read elsewhere.
+    /// Adds a document that was read elsewhere.
     pub(crate) fn remember(&mut self, path: &Path, parsed: Parsed) {
         let root = self.accept(path, parsed);
         self.documents.insert(path.to_owned(), Some(root));
     }
 
-    /// Lets go of a document that nobody will ask for again; memory that is used anew is cheaper
-    /// than more of it.
+    /// Drops a document that is not needed again: reusing memory is cheaper than allocating more.
     pub(super) fn forget(&mut self, path: &Path) {
         self.documents.remove(path);
     }
 
-    /// Returns what is wrong, and what is still kept of what was read.
+    /// Returns the problems and the documents that were not dropped.
     pub(crate) fn finish(self) -> (Vec<Problem>, Documents) {
         (self.problems, self.documents)
     }
@@ -105,7 +104,7 @@ impl<'a> Scan<'a> {
                     Notation::Yaml => "YAML",
                 };
                 let message = format!("not valid {what}: {error} (column {})", error.column);
-                let hint = "correct the line; until then nothing of this file is used";
+                let hint = "correct the line; until then the file is ignored";
                 self.problems.push(
                     Problem::error("syntax", message).in_file(path).on_line(error.line).hint(hint),
                 );
@@ -117,7 +116,7 @@ impl<'a> Scan<'a> {
     fn accept(&mut self, path: &Path, parsed: Parsed) -> Arc<Node> {
         for duplicate in parsed.duplicate_keys {
             let message = format!(
-                "\"{}\" stands twice in one object (first on line {}); the last one counts",
+                "\"{}\" appears twice in one object (first on line {}); the last one is used",
                 crate::text::clip(&duplicate.key, 100),
                 duplicate.first_line
             );
@@ -132,7 +131,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Tells the notation of a file by its name.
+/// Returns the notation of a file, by its extension.
 pub(crate) fn notation_of(path: &Path) -> Notation {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => Notation::Toml,

@@ -1,11 +1,11 @@
-//! Turns byte offsets into lines and columns.
+//! Converts byte offsets to lines and columns.
 //!
-//! The beginnings of all lines are found once; each lookup is then a binary search. A line ends
-//! with LF, CRLF or a lone CR, as editors and YAML have it.
+//! The starts of all lines are found once; each lookup is a binary search. A line ends with LF,
+//! CRLF or a lone CR, as in editors and YAML.
 
 use super::SyntaxError;
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 pub(super) struct LineIndex<'text> {
     text: &'text str,
     /// Never empty: the first line begins at 0.
@@ -30,7 +30,7 @@ impl<'text> LineIndex<'text> {
         to_u32(self.starts.partition_point(|start| *start <= offset))
     }
 
-    /// Makes an error that points at a byte.
+    /// Makes an error at a byte offset.
     pub(super) fn error(&self, offset: usize, message: impl Into<String>) -> SyntaxError {
         let line = self.line(offset);
         SyntaxError { line, column: self.column(offset), message: message.into() }
@@ -47,7 +47,7 @@ impl<'text> LineIndex<'text> {
     }
 }
 
-/// Lines and columns are kept in 32 bits; a text that needs more is far beyond the size limit.
+/// Converts a line or column to 32 bits; a text that needs more is far above the size limit.
 pub(super) fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

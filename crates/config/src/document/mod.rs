@@ -1,8 +1,7 @@
-//! A config file as plain values that know their line, whatever it was written in.
+//! Parses JSON with comments, TOML and YAML into one kind of value with line numbers.
 //!
-//! JSON with comments, TOML and YAML all become a [`Node`], so a program's reader is written once
-//! for its shape and never for its notation. Everything here is bounded: size, nesting, and the
-//! number of values that YAML aliases may unfold to.
+//! All three become a [`Node`], so a program's reader does not depend on the notation. Nesting and
+//! the number of values that YAML aliases expand to are limited; `store` limits the size of files.
 
 mod json;
 mod line_index;
@@ -17,10 +16,10 @@ mod yaml;
 
 pub use node::{Key, Map, Node, Value};
 
-/// How deep values may be nested in each other.
+/// How deep values may be nested.
 pub const MAX_DEPTH: usize = 128;
 
-/// How many values one YAML file may unfold to through its aliases.
+/// How many values the aliases of one YAML file may expand to.
 pub const MAX_YAML_NODES: usize = 1_000_000;
 
 /// The notation a file is written in.
@@ -34,27 +33,27 @@ pub enum Notation {
     Yaml,
 }
 
-/// A text that could be read, with what was odd about it.
+/// A parsed text and its duplicate keys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
     /// The value of the whole text; null for an empty one.
     pub root: Node,
-    /// Keys that stand twice in one object; the last one counts.
+    /// Keys that appear twice in one object; the last one is used.
     pub duplicate_keys: Vec<DuplicateKey>,
 }
 
-/// A key that stands twice in one object.
+/// A key that appears twice in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuplicateKey {
     /// The key.
     pub key: String,
-    /// The line of the later one, which counts.
+    /// The line of the later one, which is used.
     pub line: u32,
     /// The line of the earlier one, which is ignored.
     pub first_line: u32,
 }
 
-/// Why a text could not be read. It never quotes the text, which may hold secrets.
+/// Why a text could not be parsed. It never quotes the text, which may contain secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SyntaxError {
@@ -66,7 +65,7 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// Reads a text. A byte-order mark, CRLF line ends, comments and trailing commas are fine.
+/// Parses a text. A byte-order mark, CRLF line ends, comments and trailing commas are accepted.
 ///
 /// ```
 /// use wharf_config::document::{Notation, parse};

@@ -1,4 +1,4 @@
-//! One value of a config file and the line it stands on.
+//! A value of a config file with its line number.
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ pub struct Node {
     pub value: Value,
 }
 
-/// What a config file can say.
+/// A value of a config file.
 #[derive(Clone, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     Null,
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// A number, with the digits of the file.
     Number(String),
-    /// A text.
+    /// A string.
     String(String),
     /// A list.
     List(Vec<Node>),
@@ -28,7 +28,7 @@ pub enum Value {
     Map(Map),
 }
 
-/// Keys and values in the order of the file; each key stands once.
+/// Keys and values in the order of the file; keys are unique.
 #[derive(Clone, PartialEq, Default)]
 pub struct Map(pub Vec<(Key, Node)>);
 
@@ -42,7 +42,7 @@ pub struct Key {
 }
 
 impl Node {
-    /// Puts a value on a line.
+    /// Makes a node with a line and a value.
     pub fn new(line: u32, value: Value) -> Self {
         Self { line, value }
     }
@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    /// Returns the text, if it is one.
+    /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    /// Returns the truth value, if it is one.
+    /// Returns the boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {
             Value::Bool(truth) => Some(truth),
@@ -97,7 +97,7 @@ impl Node {
         }
     }
 
-    /// Tells whether it says nothing.
+    /// Tells whether it is null.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
     }
@@ -121,18 +121,18 @@ impl Map {
         self.0.iter().find(|(own, _)| own.text == key).map(|(_, node)| node)
     }
 
-    /// Goes through keys and values in the order of the file.
+    /// Iterates over keys and values in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Node)> {
         self.0.iter().map(|(key, node)| (key, node))
     }
 
-    /// Tells whether there is nothing in it.
+    /// Tells whether it has no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Shows the shape but no scalar: any of them may be a secret.
+/// Shows the structure but no scalars, which may be secrets.
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {

@@ -1,10 +1,10 @@
-//! Shows a whole value on one line, for tests only: `Debug` hides all scalars on purpose.
+//! Renders a whole value on one line, only for tests: `Debug` redacts all scalars.
 //!
 //! Each value and key is followed by `@` and its line: `{a@1: [true@2, "x"@3]@2}@1`.
 
 use super::{Node, Notation, Value, parse};
 
-/// Reads a text and shows its value and repeated keys, or the error.
+/// Parses a text and renders its value and duplicate keys, or the error.
 pub(super) fn outline(text: &str, notation: Notation) -> String {
     match parse(text, notation) {
         Err(error) => format!("{}:{}: {}", error.line, error.column, error.message),

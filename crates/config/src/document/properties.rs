@@ -1,4 +1,4 @@
-//! Properties that hold for every text, checked on random ones.
+//! Property tests of the parsers, with random texts.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -27,7 +27,7 @@ proptest! {
 
     #[test]
     fn json_is_read_as_yaml_too(json in any_json()) {
-        // YAML takes line ends and control characters more seriously than JSON does.
+        // YAML does not accept all control characters and line ends that JSON accepts.
         let text = serde_json::to_string_pretty(&json).unwrap();
         prop_assume!(!text.contains(|c: char| c.is_control() && c != '\n' || !is_plain(c)));
         let as_yaml = parse(&text, Notation::Yaml);
@@ -90,7 +90,7 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Writes a value the way `serde_json` does, with the digits of the file.
+/// Writes a value as `serde_json` does, with the digits of the file.
 fn to_json(node: &Node) -> String {
     match &node.value {
         Value::Null => "null".to_owned(),
@@ -110,8 +110,8 @@ fn to_json(node: &Node) -> String {
     }
 }
 
-/// Pretty JSON puts each item and entry on a line of its own, and each closing bracket but those
-/// of empty containers.
+/// Checks lines: pretty JSON has each item, entry and closing bracket on its own line, except the
+/// brackets of empty containers.
 fn check_lines(node: &Node, line: &mut u32) {
     assert_eq!(node.line, *line);
     for item in node.as_list().unwrap_or_default() {

@@ -1,14 +1,14 @@
-//! Makes the keys of one object unique.
+//! Removes duplicate keys of an object.
 //!
-//! The last of several equal keys counts, as in every JSON reader. It takes the place of the first,
-//! as JavaScript does it, so that a repeated key does not change the order of the others.
+//! The last of several equal keys is used, as in every JSON reader. It moves to the position of the
+//! first, as in JavaScript, so that a duplicate does not change the order of the other keys.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::{DuplicateKey, Key};
 
-/// Up to here, comparing all keys with each other is cheaper than hashing them.
+/// Up to this size, comparing all keys with each other is cheaper than hashing them.
 const SMALL: usize = 8;
 
 /// Keeps the last of equal keys and reports the others.
@@ -32,7 +32,7 @@ pub(super) fn keep_last<V>(
     slots.into_iter().flatten().collect()
 }
 
-/// Pairs the index of each repeated key with the index of the first one of that text.
+/// Returns the index of the first occurrence and the index of each repetition of a key.
 fn find_repeats<V>(entries: &[(Key, V)]) -> Vec<(usize, usize)> {
     let mut repeats = Vec::new();
     if entries.len() <= SMALL {
@@ -58,7 +58,7 @@ fn find_repeats<V>(entries: &[(Key, V)]) -> Vec<(usize, usize)> {
 mod tests {
     use super::{Key, keep_last};
 
-    /// Takes keys in order, one per line; shows what is left and what was reported.
+    /// Takes one key per line; compares the remaining keys and the reported duplicates.
     fn check(keys: &str, left: &str, reported: &str) {
         let entries = keys.split_whitespace().zip(1..).map(|(text, line)| {
             let key = Key { text: text.to_owned(), line };

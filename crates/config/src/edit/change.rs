@@ -1,4 +1,4 @@
-//! What can be changed in a file, why a change may be refused, and the one function that does it.
+//! The changes to a file, the errors of a change, and [`apply`], which makes the changes.
 
 use serde_json::Value;
 
@@ -8,32 +8,32 @@ use crate::document::{self, Notation, SyntaxError};
 /// One change to a file; `path` are keys from the root.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Puts a value under a key. What is there is replaced in place, comments around it are kept;
-    /// else it comes last. Missing parents are created; a parent that is null counts as missing.
-    /// A value that is already there stays as it is written.
+    /// Sets a value under a key. An existing value is replaced in place, and comments around it are
+    /// kept; a new key is added at the end. Missing parents are created; a null parent counts as
+    /// missing. An equal value is not rewritten.
     Set {
         /// The keys that lead to the value.
         path: Vec<String>,
-        /// The value. In TOML, where nothing can be null, nulls are left out.
+        /// The value. TOML has no null, so nulls are omitted there.
         value: Value,
     },
-    /// Takes a key away, if it is there, with its own line and the comment on that line.
+    /// Removes a key, if it exists, with its line and the comment on that line.
     Remove {
         /// The keys that lead to it.
         path: Vec<String>,
     },
-    /// Puts a text at the end of a list, unless it is in it; the list is created if missing.
+    /// Adds a string at the end of a list, unless it is in the list; a missing list is created.
     Include {
         /// The keys that lead to the list.
         path: Vec<String>,
-        /// The text.
+        /// The string.
         item: String,
     },
-    /// Takes a text out of a list, wherever it is in it.
+    /// Removes all occurrences of a string from a list.
     Exclude {
         /// The keys that lead to the list.
         path: Vec<String>,
-        /// The text.
+        /// The string.
         item: String,
     },
 }
@@ -53,42 +53,42 @@ impl Change {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The text is broken, and a guess might lose what its author meant.
-    #[error("the file cannot be read as it is (line {})", .0.line)]
+    /// The text has a syntax error, and a guess could lose content.
+    #[error("the file has a syntax error (line {})", .0.line)]
     Syntax(#[source] SyntaxError),
-    /// A value stands where the path needs an object.
+    /// The path leads through a value that is not an object.
     #[error("{} is {found}, not an object{}", named(.path), on_line(*.line))]
     NotAnObject {
         /// The keys that lead to it, joined by dots; empty for the whole file.
         path: String,
-        /// What it is.
+        /// The kind of value that was found.
         found: &'static str,
         /// The line it begins on.
         line: Option<u32>,
     },
-    /// A value stands where a list is needed.
+    /// The value at the path is not a list.
     #[error("{} is {found}, not a list{}", named(.path), on_line(*.line))]
     NotAList {
         /// The keys that lead to it, joined by dots.
         path: String,
-        /// What it is.
+        /// The kind of value that was found.
         found: &'static str,
         /// The line it begins on.
         line: Option<u32>,
     },
-    /// The file could not be read any more, because of too deep nesting.
-    #[error("with {} changed, the file could not be read any more", named(.path))]
+    /// The changed file could not be parsed, because it is nested too deep.
+    #[error("changing {} would make the file unreadable", named(.path))]
     WouldBreak {
         /// The keys that lead to the change, joined by dots.
         path: String,
-        /// What would be wrong with it.
+        /// The syntax error that the change would cause.
         #[source]
         error: SyntaxError,
     },
-    /// The path is empty, so there is no key to change.
+    /// The path is empty.
     #[error("a change needs at least one key")]
     NoKey,
-    /// Files in this notation are only read.
+    /// Files in this notation cannot be changed.
     #[error("{} files are only read, not changed", match .0 {
         Notation::Json => "JSON",
         Notation::Toml => "TOML",
@@ -102,7 +102,7 @@ impl EditError {
     pub fn hint(&self) -> String {
         match self {
             Self::Syntax(error) => format!(
-                "put line {}, column {} right first; the file was left as it is",
+                "correct line {}, column {} first; the file was not changed",
                 error.line, error.column
             ),
             Self::NotAnObject { path, .. } if path.is_empty() => {
@@ -110,7 +110,7 @@ impl EditError {
             }
             Self::NotAnObject { path, .. } => format!("make `{path}` an object, or remove it"),
             Self::NotAList { path, .. } => format!("make `{path}` a list, or remove it"),
-            Self::WouldBreak { .. } => "put it higher up; the file was left as it is".to_owned(),
+            Self::WouldBreak { .. } => "use less nesting; the file was not changed".to_owned(),
             Self::NoKey => "name the key to change".to_owned(),
             Self::Unsupported(_) => "change the file by hand".to_owned(),
         }
@@ -120,8 +120,8 @@ impl EditError {
 /// Returns the text with the changes made and nothing else changed.
 ///
 /// A byte-order mark, line ends, indentation, comments, trailing commas and the order of keys stay.
-/// Where a key stands twice in an object, the last one counts and is changed, and all are removed.
-/// Making the same changes again changes nothing.
+/// Of duplicate keys the last one is changed, and all are removed. Applying the same changes again
+/// changes nothing.
 ///
 /// ```
 /// use wharf_config::document::Notation;

@@ -1,4 +1,4 @@
-//! Shows what a change does to a file, line by line and without its secrets.
+//! Shows the unified diff of a change to a file, with secrets redacted.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::redact::{self, CONTENT_NOT_SHOWN, SecretSpan};
 use crate::document::Notation;
 use crate::secret::REDACTED;
 
-/// Returns the unified diff of the masked texts, with three lines around each change.
+/// Returns the unified diff of the redacted texts, with three lines of context.
 ///
-/// A secret that gets another value is shown as `••• (changed)`, so that its line is not missing.
-/// The result is empty if nothing changes. A text that cannot be parsed is not shown.
+/// A changed secret is shown as `••• (changed)`, so that its line is in the diff. The result is
+/// empty if nothing changes. A text that cannot be parsed is not shown.
 pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> String {
     let old = redact::find_secrets(before, notation);
     let new = redact::find_secrets(after, notation);
@@ -32,7 +32,7 @@ fn redact_with_changes(
     (before, old): (&str, Vec<SecretSpan>),
     (after, new): (&str, Vec<SecretSpan>),
 ) -> String {
-    // A comment has no place of its own, so it cannot be said to be another one.
+    // A comment has no path, so it cannot be matched with one of the old text.
     let known: HashMap<_, &SecretSpan> =
         with_occurrence(&old).filter(|(_, own)| !own.path.is_empty()).collect();
     let parts = with_occurrence(&new).map(|(place, own)| {
@@ -47,8 +47,8 @@ fn redact_with_changes(
     redact::replace_ranges(after, parts)
 }
 
-/// Says of each secret where it is: the keys, and how often they came before, since an object may
-/// have the same key twice.
+/// Identifies each secret by its path and the number of its occurrence, because an object may have
+/// duplicate keys.
 fn with_occurrence(all: &[SecretSpan]) -> impl Iterator<Item = ((&[String], usize), &SecretSpan)> {
     let mut seen: HashMap<&[String], usize> = HashMap::new();
     all.iter().map(move |own| {
@@ -58,7 +58,7 @@ fn with_occurrence(all: &[SecretSpan]) -> impl Iterator<Item = ((&[String], usiz
     })
 }
 
-/// Says behind the last mask that it stands for another value now.
+/// Adds `(changed)` after the last `•••`.
 fn mark_changed(shown: &str) -> String {
     match shown.rfind(REDACTED) {
         Some(at) => {

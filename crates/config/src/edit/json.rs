@@ -1,4 +1,4 @@
-//! Changes in JSON with comments.
+//! Applies changes to JSON with comments.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::source_text::{self, Splices};
 use super::tree::{self, Member, Shape, Tree};
 use crate::document::Notation;
 
-/// Makes one change.
+/// Applies one change.
 pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
     match change {
         Change::Set { path, value } => JsonFile::read(text)?.set(path, value),
@@ -21,7 +21,7 @@ pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
     }
 }
 
-/// Does something as long as there is something to do: keys and items may stand there twice.
+/// Repeats a step until it does nothing: keys and items may occur several times.
 fn repeat_until_done(
     text: &str,
     step: impl Fn(&JsonFile<'_>) -> Result<Option<String>, EditError>,
@@ -39,19 +39,19 @@ struct JsonFile<'t> {
     comments: Vec<Range<usize>>,
 }
 
-/// Where a path leads.
+/// What a path leads to.
 enum PathTarget<'t> {
-    /// To a value.
+    /// A value.
     Value(&'t Member),
-    /// To an object that does not have the key number `depth` of the path.
+    /// An object without the key at index `depth` of the path.
     Absent { parent: &'t Tree, depth: usize },
-    /// To a null that stands where an object with the key number `depth` would.
+    /// A null instead of an object with the key at index `depth`.
     Null { null: &'t Tree, depth: usize },
 }
 
 /// How a value is written.
 enum ValueStyle {
-    /// On several lines, that begin with this.
+    /// On several lines with this indentation.
     Lines { indentation: String },
     /// On one line.
     Line { colon: &'static str, comma: &'static str },
@@ -96,7 +96,7 @@ impl<'t> JsonFile<'t> {
         Ok(splices.apply(self.text))
     }
 
-    /// Returns the text without the last member of that path, if there is one.
+    /// Returns the text without the last member at the path, if there is one.
     fn without(&self, path: &[String]) -> Option<String> {
         let (key, parents) = path.split_last()?;
         let parent = parents
@@ -120,14 +120,14 @@ impl<'t> JsonFile<'t> {
         Ok(sequence.append(&placement, &quote(item), ""))
     }
 
-    /// Returns the text without the last such item of a list, if there is one.
+    /// Returns the text without the last occurrence of an item in a list, if there is one.
     fn exclude(&self, path: &[String], item: &str) -> Result<Option<String>, EditError> {
         let Some((list, items)) = self.list(path)? else { return Ok(None) };
         let index = items.iter().rposition(|own| is_text(own, item));
         Ok(index.map(|index| self.sequence(list).remove(index)))
     }
 
-    /// Returns the list a path leads to; nothing if there is none or only null.
+    /// Returns the list at a path; `None` if it is missing or null.
     fn list(&self, path: &[String]) -> Result<Option<(&Tree, &[Tree])>, EditError> {
         let Some(root) = &self.root else { return Ok(None) };
         let PathTarget::Value(member) = self.locate(root, path)? else { return Ok(None) };
@@ -164,7 +164,7 @@ impl<'t> JsonFile<'t> {
         Err(EditError::NoKey)
     }
 
-    /// Begins a file in which there is no value yet, below the comments that are there.
+    /// Returns the text of a file that had no value: its comments, then the value.
     fn begin(&self, value: &Value) -> String {
         let newline = source_text::line_ending(self.text);
         let comments = &self.text[..source_text::trimmed_length(self.text)];
@@ -204,7 +204,7 @@ impl<'t> JsonFile<'t> {
         Sequence { text: self.text, comments: &self.comments, range: tree.range.clone(), items }
     }
 
-    /// Tells how a value is written that takes the place of another, whose line has that start.
+    /// Returns the style for a value that replaces another one, whose entry begins at `start`.
     fn style_of(&self, old: &Tree, start: usize) -> ValueStyle {
         let is_filled = match &old.shape {
             Shape::Map(members) => !members.is_empty(),
@@ -235,7 +235,7 @@ impl<'t> JsonFile<'t> {
         out
     }
 
-    /// Returns what one level is indented by: as the first value that shows it, else two spaces.
+    /// Returns the indentation of one level, from the first indented value; else two spaces.
     fn indentation_unit(&self) -> &str {
         self.root.as_ref().and_then(|root| self.unit_in(root)).unwrap_or("  ")
     }
@@ -258,7 +258,7 @@ impl<'t> JsonFile<'t> {
         }
     }
 
-    /// Returns how keys and values are separated on one line, here or else at the top.
+    /// Returns the separator of keys and values on one line, as in `near` or else in the root.
     fn colon(&self, near: &Tree) -> &'static str {
         let member = near
             .members()
@@ -278,8 +278,8 @@ impl<'t> JsonFile<'t> {
         self.root.as_ref().is_some_and(|root| !self.text[root.range.clone()].contains('\n'))
     }
 
-    /// Tells whether the file is one line with nothing in it but keys, such as `{"mcpServers":{}}`.
-    /// Nobody laid that out, so it may be laid out anew.
+    /// Tells whether the file is one line with only keys, such as `{"mcpServers":{}}`. It has no
+    /// formatting to keep, so it may be reformatted.
     fn is_bare(&self) -> bool {
         self.is_one_line()
             && self.comments.is_empty()

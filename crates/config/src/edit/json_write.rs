@@ -1,6 +1,6 @@
-//! Writes new JSON values, on one line or several.
+//! Formats new JSON values, on one line or several.
 //!
-//! Lists of scalars stay on one line as long as they fit, as people write `args`.
+//! Short lists of scalars are on one line, as people write `args`.
 
 use serde_json::{Map, Value};
 
@@ -10,12 +10,12 @@ const LINE_WIDTH: usize = 100;
 /// Writes values on several lines.
 pub(super) struct MultilineWriter<'t> {
     pub(super) newline: &'t str,
-    /// What one level is indented by.
+    /// The indentation of one level.
     pub(super) unit: &'t str,
 }
 
 impl MultilineWriter<'_> {
-    /// Writes a value that begins on a line with that indentation.
+    /// Writes a value that begins on a line with this indentation.
     pub(super) fn write(&self, out: &mut String, value: &Value, indentation: &str) {
         let inner = format!("{indentation}{}", self.unit);
         match value {
@@ -43,7 +43,7 @@ impl MultilineWriter<'_> {
         }
     }
 
-    /// Begins a line, behind a comma if an item comes before.
+    /// Begins a line, after a comma if there is an item before.
     fn next_line(&self, out: &mut String, before: usize, indentation: &str) {
         out.push_str(if before == 0 { "" } else { "," });
         out.push_str(self.newline);
@@ -87,12 +87,12 @@ fn fits_on_a_line(items: &[Value]) -> bool {
     length <= LINE_WIDTH && items.iter().all(|item| !item.is_array() && !item.is_object())
 }
 
-/// Writes a text as a JSON string; TOML reads the same escapes.
+/// Writes a JSON string; TOML has the same escapes.
 pub(super) fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Puts a value below keys that are not there yet.
+/// Wraps a value in objects for missing keys.
 pub(super) fn wrap(path: &[String], value: &Value) -> Value {
     path.iter()
         .rev()

@@ -1,9 +1,8 @@
-//! Changes people's config files as they would themselves: only what is asked for, nothing else.
+//! Edits config files in place; keeps comments, order, formatting and line ends.
 //!
-//! Every change is a cut into the text at a place that the parser found. Nothing is printed back
-//! from a tree, so comments, order, spacing and line ends stay as they are by construction.
-//! [`redact`] and [`diff`] show a text without its secrets. Reading and writing files is in
-//! [`crate::store`].
+//! A change replaces only the text range that the parser found. Files are not serialized again from
+//! a tree, so all other text stays the same by construction. [`redact`] and [`diff`] redact the
+//! secrets of a text. Reading and writing files is in [`crate::store`].
 
 mod change;
 mod diff;

@@ -1,8 +1,8 @@
-//! Shows a text with its secrets hidden and everything else as it is.
+//! Redacts the secrets in the text of a config file and keeps everything else.
 //!
-//! A preview of a change shows whole lines of somebody's file. What may be secret goes by where it
-//! stands, as in the rest of the product; in doubt it is hidden. Comments are not parsed, so one
-//! that may hold a value (an old entry that was commented out) is hidden as a whole.
+//! A preview of a change shows whole lines of a file. The key or position of a value decides
+//! whether it is a secret; uncertain values are redacted. Comments are not parsed, so a comment
+//! that may contain a value (an entry that is commented out) is redacted as a whole.
 
 use std::ops::Range;
 
@@ -12,15 +12,14 @@ use super::tree::{self, Shape, Tree};
 use crate::document::{self, Notation};
 use crate::secret::{REDACTED, names_a_secret, redact_args, redact_url};
 
-/// What is shown in place of a text that cannot be read, or whose secrets cannot be found.
+/// Replaces a text that cannot be parsed, so that its secrets cannot be found.
 pub const CONTENT_NOT_SHOWN: &str = "(the content is not shown: it may hold secrets)\n";
 
-/// Returns the text with every secret replaced by `•••`, laid out as before.
+/// Returns the text with every secret replaced by `•••`; the layout is kept.
 ///
-/// Hidden are texts and numbers below `env` and `headers`, those whose own key names a secret, the
-/// user and query of a URL, and what follows a flag such as `--token`. A value that is nothing but
-/// a placeholder stays: it is only a name. A text that cannot be parsed is not shown at all, and
-/// neither is YAML.
+/// Redacts strings and numbers below `env` and `headers`, values whose key names a secret, the user
+/// and query of a URL, and the value after a flag such as `--token`. A value that is only a
+/// placeholder is kept: it is a name. YAML and text that cannot be parsed are not shown at all.
 ///
 /// ```
 /// use wharf_config::document::Notation;
@@ -34,7 +33,7 @@ pub fn redact(text: &str, notation: Notation) -> String {
     replace_ranges(text, hidden.into_iter().map(|hidden| (hidden.range, hidden.replacement)))
 }
 
-/// Replaces parts of a text.
+/// Replaces ranges of a text.
 pub(super) fn replace_ranges(
     text: &str,
     parts: impl Iterator<Item = (Range<usize>, String)>,
@@ -46,16 +45,16 @@ pub(super) fn replace_ranges(
 
 /// A secret in a text.
 pub(super) struct SecretSpan {
-    /// The keys and list positions that lead to it; none for a comment.
+    /// The keys and list indexes that lead to it; empty for a comment.
     pub(super) path: Vec<String>,
     pub(super) range: Range<usize>,
-    /// What is shown in its place, with quotes if it has some.
+    /// The text that replaces it, with quotes if it has quotes.
     pub(super) replacement: String,
 }
 
-/// Finds the secrets of a text; nothing is returned if that is not possible.
+/// Finds the secrets of a text; `None` if it cannot be parsed.
 pub(super) fn find_secrets(text: &str, notation: Notation) -> Option<Vec<SecretSpan>> {
-    // It bounds the nesting, which the walk below relies on.
+    // Parsing limits the nesting, on which the recursion below relies.
     document::parse(text, notation).ok()?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let root = match notation {
@@ -77,16 +76,16 @@ pub(super) fn find_secrets(text: &str, notation: Notation) -> Option<Vec<SecretS
     )
 }
 
-/// What makes a value a secret here.
+/// What makes a value a secret.
 #[derive(Clone, Copy, PartialEq)]
 enum SecretRule {
     /// Its key.
     ByKey,
-    /// Its place: everything below `env` and `headers` is one.
+    /// Always: everything below `env` and `headers` is a secret.
     Always,
-    /// Only a look that is not that of a variable's name.
+    /// A secret unless it looks like the name of a variable.
     UnlessVariableName,
-    /// Nothing.
+    /// Never a secret.
     Never,
 }
 
@@ -124,7 +123,7 @@ impl SecretSearch {
                         SecretRule::UnlessVariableName if is_text && holds_variable_names(key) => {
                             rule
                         }
-                        // A server may be called like a field that needs no care.
+                        // A server may have the name of a field that is never redacted.
                         _ => rule_for_key(&member.key),
                     };
                     let own = (member.key.clone(), member.key.as_str(), &member.value);
@@ -191,12 +190,12 @@ impl SecretSearch {
     }
 }
 
-/// Returns what is shown of a text, if that is not all of it.
+/// Returns the redacted text, if it has a secret.
 fn redact_text(text: &str, key: &str, rule: SecretRule) -> Option<String> {
     let is_secret = match rule {
         SecretRule::Always => true,
         SecretRule::ByKey => names_a_secret(key),
-        // Somebody may have put the secret itself where only a name belongs.
+        // The value may be the secret itself instead of the name of a variable.
         SecretRule::UnlessVariableName => return (!is_variable(text)).then(|| REDACTED.to_owned()),
         SecretRule::Never => return None,
     };
@@ -228,7 +227,7 @@ fn rule_for_key(key: &str) -> SecretRule {
     }
 }
 
-/// Tells whether the values below a key are the names of variables, whatever the keys there are.
+/// Tells whether all values below a key are names of variables.
 fn holds_variable_names(key: &str) -> bool {
     normalize_key(key) == "envhttpheaders"
 }
@@ -237,12 +236,12 @@ fn is_command(key: &str) -> bool {
     matches!(normalize_key(key).as_str(), "args" | "arguments" | "command" | "cmd")
 }
 
-/// Returns a key as all spellings of it have in common: `http_headers`, `HTTP-Headers`.
+/// Normalizes the spelling of a key: `http_headers` and `HTTP-Headers` are equal.
 fn normalize_key(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// Tells whether a text is wholly one placeholder: `${X}`, `${env:X}`, `{env:X}`, `$X`.
+/// Tells whether a text is exactly one placeholder: `${X}`, `${env:X}`, `{env:X}`, `$X`.
 fn is_placeholder(text: &str) -> bool {
     let inner = |text: &'_ str| text.strip_suffix('}').map(str::to_owned);
     let name = if let Some(rest) = text.strip_prefix("${") {
@@ -253,7 +252,7 @@ fn is_placeholder(text: &str) -> bool {
     } else if let Some(rest) = text.strip_prefix("{env:") {
         inner(rest)
     } else {
-        // A password may begin with a dollar sign; a variable here is in capitals.
+        // A password may begin with a dollar sign, so only a name in capitals is a variable.
         text.strip_prefix('$').filter(|name| is_variable(name)).map(str::to_owned)
     };
     name.is_some_and(|name| {

@@ -1,40 +1,39 @@
-//! Puts items into a bracketed, comma-separated list and takes them out, the way it is laid out.
+//! Adds items to a bracketed, comma-separated list and removes them; keeps the list's layout.
 //!
-//! JSON objects and arrays and TOML arrays and inline tables are all such lists. Between their
-//! items stand only blanks, line ends, commas and comments; so the gaps can be read without a
-//! parser.
+//! JSON objects and arrays and TOML arrays and inline tables are all such lists. Between items are
+//! only blanks, line ends, commas and comments, so the gaps can be read without a parser.
 
 use std::ops::Range;
 
 use super::source_text::{self, Splices};
 
-/// A list in a text.
+/// A bracketed list in a text.
 pub(super) struct Sequence<'t> {
     pub(super) text: &'t str,
     /// All comments of the text, in order.
     pub(super) comments: &'t [Range<usize>],
-    /// From the opening bracket to behind the closing one.
+    /// From the opening bracket up to and including the closing one.
     pub(super) range: Range<usize>,
     /// The items in order, without their commas.
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// How a new item stands in its list.
+/// Where a new item is placed in its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Placement {
-    /// On a line of its own, that begins with this.
+    /// On its own line, with this indentation.
     OwnLine(String),
-    /// Behind the others, with this in front.
+    /// After the others on the same line, preceded by this text.
     SameLine(&'static str),
 }
 
 impl Sequence<'_> {
-    /// Tells how an item is added to this list: on its own line where the others are, else behind
-    /// them, where `spaced` says what is in front if there are not two items to see it from. An
-    /// empty list has nothing to go by, unless there is a comment that needs its own line.
+    /// Returns the placement of a new item: on its own line if the others are, else after them.
+    /// `spaced` is the text before it if there are fewer than two items to infer it from. Returns
+    /// `None` for an empty list, unless a comment in it needs its own line.
     pub(super) fn placement(&self, unit: &str, spaced: &'static str) -> Option<Placement> {
         let outer = source_text::indentation(self.text, self.range.start);
-        // Also a lone `\r` ends a comment, behind which a new item must not come.
+        // A lone `\r` also ends a comment; a new item must not become part of the comment.
         let has_lines = self.gaps().any(|gap| self.text[gap].contains(['\n', '\r']));
         match self.items.last() {
             None if has_lines && self.comments_in(self.inside()).next().is_some() => {
@@ -59,7 +58,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// Adds an item at the end. `padding` goes inside the brackets of a list that was empty.
+    /// Adds an item at the end. `padding` is put inside the brackets of an empty list.
     pub(super) fn append(&self, placement: &Placement, item: &str, padding: &str) -> String {
         let newline = source_text::line_ending(self.text);
         let glue = match placement {
@@ -80,7 +79,7 @@ impl Sequence<'_> {
         splices.apply(self.text)
     }
 
-    /// Takes an item out, with its comma, and with its line if nothing else is on it.
+    /// Removes an item with its comma, and with its line if nothing else is on it.
     pub(super) fn remove(&self, index: usize) -> String {
         let item = self.items[index].clone();
         let mut splices = Splices::default();
@@ -137,7 +136,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// Returns the lines of an item, if nothing but it and comments behind it are on them.
+    /// Returns the lines of an item, if only the item and comments after it are on them.
     fn own_lines(&self, item: &Range<usize>, end: usize) -> Option<Range<usize>> {
         let is_tight = self.comments_in(item.end..end).next().is_none()
             && !self.text[item.end..end].contains('\n');
@@ -151,7 +150,7 @@ impl Sequence<'_> {
         })
     }
 
-    /// Returns the blanks and line ends in front of an item, if no comment needs them.
+    /// Returns the blanks and line ends before an item, unless they end a comment.
     fn blank_before(&self, item: &Range<usize>) -> Range<usize> {
         let start = source_text::trimmed_length(&self.text[..item.start]);
         let comment = self.comments_in(self.range.start..item.start).last();
@@ -165,7 +164,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// Finds the comma behind an item.
+    /// Finds the comma after an item.
     fn comma(&self, index: usize) -> Option<usize> {
         let gap = self.gap_after(index);
         let mut at = gap.start;
@@ -178,7 +177,7 @@ impl Sequence<'_> {
         self.text[at..gap.end].find(',').map(|length| at + length)
     }
 
-    /// Goes over the comments that begin on this line, as long as nothing else is between them.
+    /// Skips the comments that begin on this line, as long as nothing else is between them.
     fn skip_comments_on_line(&self, from: usize) -> usize {
         let mut at = from;
         for comment in self.comments_in(from..self.range.end) {
@@ -190,7 +189,7 @@ impl Sequence<'_> {
         at
     }
 
-    /// Goes over what belongs to an item on its line: comments, and blanks that end the line.
+    /// Skips what belongs to an item on its line: comments and trailing blanks.
     fn end_of_item(&self, from: usize) -> usize {
         let at = self.skip_comments_on_line(from);
         let next = source_text::skip_blanks(self.text, at);

@@ -1,10 +1,10 @@
-//! A text as its author laid it out: lines, indentation, comments, and cuts into it.
+//! Works on the source text of a file: lines, indentation, comments, and replacing ranges.
 
 use std::ops::Range;
 
 use crate::document::Notation;
 
-/// Cuts and insertions that are made at once, all given in positions of the text before.
+/// Deletions and insertions that are made together; positions refer to the original text.
 #[derive(Default)]
 pub(super) struct Splices(Vec<(Range<usize>, String)>);
 
@@ -21,7 +21,7 @@ impl Splices {
         self.0.push((range, text.into()));
     }
 
-    /// Makes them. Deletions may overlap; insertions at one place keep their order.
+    /// Applies them. Deletions may overlap; insertions at one position keep their order.
     pub(super) fn apply(mut self, text: &str) -> String {
         self.0.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(text.len());
@@ -38,31 +38,31 @@ impl Splices {
     }
 }
 
-/// Returns the line end that most lines have; `\n` if there is none.
+/// Returns the line end of most lines; `\n` if there is none.
 pub(super) fn line_ending(text: &str) -> &'static str {
     let all = text.matches('\n').count();
     let windows = text.matches("\r\n").count();
     if windows * 2 > all { "\r\n" } else { "\n" }
 }
 
-/// Returns the length of a text without the blanks and line ends it ends with. Other spaces are not
-/// left out: they may belong to a comment, and are nothing that could stand anywhere else.
+/// Returns the length of a text without its trailing blanks and line ends. Other white space is
+/// kept: it can only be part of a comment.
 pub(super) fn trimmed_length(text: &str) -> usize {
     text.trim_end_matches([' ', '\t', '\r', '\n']).len()
 }
 
-/// Returns where the line of a position begins.
+/// Returns the start of the line of a position.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// Returns where the line of a position ends, before its line end.
+/// Returns the end of the line of a position, before its line end.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
     if text[at..end].ends_with('\r') { end - 1 } else { end }
 }
 
-/// Returns where the line after a position begins; the end of the text if there is none.
+/// Returns the start of the line after a position, or the end of the text.
 pub(super) fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |length| at + length + 1)
 }
@@ -72,7 +72,7 @@ pub(super) fn line_number(text: &str, at: usize) -> u32 {
     u32::try_from(text[..at].matches('\n').count() + 1).unwrap_or(u32::MAX)
 }
 
-/// Returns the spaces and tabs that the line of a position begins with.
+/// Returns the leading spaces and tabs of the line of a position.
 pub(super) fn indentation(text: &str, at: usize) -> &str {
     let line = &text[line_start(text, at)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
@@ -83,18 +83,18 @@ pub(super) fn is_first_on_line(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].bytes().all(|byte| byte == b' ' || byte == b'\t')
 }
 
-/// Goes over spaces and tabs.
+/// Skips spaces and tabs.
 pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start_matches([' ', '\t']).len()
 }
 
-/// Tells whether a line ends here, or the text.
+/// Tells whether a position is the end of a line or of the text.
 pub(super) fn is_line_end(text: &str, at: usize) -> bool {
     let rest = &text[at..];
     rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n")
 }
 
-/// Finds the comments of a text that could be parsed, without their line ends.
+/// Finds the comments of a valid text, without their line ends.
 pub(super) fn comments(text: &str, notation: Notation) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -105,7 +105,7 @@ pub(super) fn comments(text: &str, notation: Notation) -> Vec<Range<usize>> {
             Notation::Json if rest.starts_with("/*") => {
                 rest[2..].find("*/").map_or(text.len(), |length| start + length + 4)
             }
-            // The parser ends such a comment at any of the two.
+            // The parser ends such a comment at either character.
             Notation::Json if rest.starts_with("//") => {
                 rest.find(['\n', '\r']).map_or(text.len(), |length| start + length)
             }
@@ -124,7 +124,7 @@ pub(super) fn comments(text: &str, notation: Notation) -> Vec<Range<usize>> {
     found
 }
 
-/// Tells whether a comment reaches to the end of its line.
+/// Tells whether a comment extends to the end of its line.
 pub(super) fn is_line_comment(text: &str, comment: &Range<usize>) -> bool {
     !text[comment.clone()].starts_with("/*")
 }
@@ -135,7 +135,7 @@ fn string_end(text: &str, start: usize, notation: Notation) -> usize {
     let long = quote.repeat(3);
     if notation == Notation::Toml && rest.starts_with(&long) {
         let end = closing(text, start + 3, &long, quote == "\"");
-        // Up to two quotes may stand directly before the closing three.
+        // Up to two more quotes may directly precede the closing three.
         let further = text[end..].bytes().take(2).take_while(|byte| *byte == quote.as_bytes()[0]);
         return end + further.count();
     }

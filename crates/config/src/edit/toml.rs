@@ -1,7 +1,7 @@
-//! Changes in TOML.
+//! Applies changes to TOML.
 //!
-//! A server is a section, `[mcp_servers.name]`, and its environment a section below it. Where a
-//! file says the same by dotted keys or inline tables, it is changed in its own way.
+//! A server is a section, `[mcp_servers.name]`, and its environment a section below it. A file that
+//! uses dotted keys or inline tables instead is changed in the same form.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::toml_inline::{self, InlineParent, InlineTarget};
 use super::toml_layout::{SectionKind, TomlEntry, TomlLayout, TomlSection};
 use super::{toml_add, toml_write, tree};
 
-/// Makes one change.
+/// Applies one change.
 pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
     match change {
         Change::Set { path, value } => set(text, path, value),
@@ -30,15 +30,15 @@ pub(super) fn change(text: &str, change: &Change) -> Result<String, EditError> {
     }
 }
 
-/// Where a path leads.
+/// What a path leads to.
 enum TomlTarget<'d> {
-    /// To a value; `parent` is the inline table it is in.
+    /// A value; `parent` is the inline table that contains it.
     Value { value: &'d Value, parent: Option<InlineParent<'d>> },
-    /// Into an inline table that has no such entry.
+    /// A missing entry of an inline table.
     Inline(InlineParent<'d>),
-    /// To a table, or a list of tables.
+    /// A table, or a list of tables.
     Table,
-    /// Nowhere.
+    /// Nothing.
     Absent,
 }
 
@@ -96,7 +96,7 @@ fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
         (TomlTarget::Inline(_) | TomlTarget::Table, _) => {
             let left = remove(text, path)?;
             let after = set(&left, path, value)?;
-            // What is left may be too short to show which line ends the file has.
+            // The remaining text may be too short to infer the line ends of the file.
             let is_unclear = !left.contains('\n');
             Ok(if is_unclear { after.replace('\n', source_text::line_ending(text)) } else { after })
         }
@@ -109,7 +109,7 @@ fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
     let layout = TomlLayout::of(&document);
     let mut splices = Splices::default();
     match locate(text, &layout, path) {
-        // What has no keys does not have this one.
+        // The path leads through a value that is not a table, so the key does not exist.
         Err(_) | Ok(TomlTarget::Absent) => {}
         Ok(TomlTarget::Value { parent: Some(parent), .. } | TomlTarget::Inline(parent)) => {
             if let Some(next) = parent.remove(text) {
@@ -143,7 +143,7 @@ fn exclude(text: &str, path: &[String], item: &str) -> Result<Option<String>, Ed
     Ok(array.and_then(|array| toml_inline::exclude(text, array, item)))
 }
 
-/// Returns the list a path leads to, if there is anything.
+/// Returns the list at a path, if it exists.
 fn list<'d>(
     text: &str,
     layout: &TomlLayout<'d>,
@@ -172,7 +172,7 @@ fn list<'d>(
     }
 }
 
-/// Puts a table in the place of another, where that begins.
+/// Replaces a table, at the start of the old one.
 fn replace_table(
     text: &str,
     layout: &TomlLayout<'_>,
@@ -196,8 +196,8 @@ fn replace_table(
     splices.apply(text)
 }
 
-/// Returns the lines of an entry with their line end, and with the blank line below if there would
-/// be two of them otherwise.
+/// Returns the lines of an entry with their line end, and with the blank line after it if otherwise
+/// two blank lines would remain.
 fn lines_of(text: &str, entry: &TomlEntry<'_>) -> Range<usize> {
     let next = source_text::next_line(text, entry.end);
     let is_blank = |at: usize| text[at..source_text::line_end(text, at)].trim().is_empty();
@@ -211,7 +211,7 @@ fn lines_of(text: &str, entry: &TomlEntry<'_>) -> Range<usize> {
     entry.start..next
 }
 
-/// Returns a section with the blank lines that set it off.
+/// Returns the range of a section with the blank lines that separate it.
 fn with_blank_lines(text: &str, section: &TomlSection) -> Range<usize> {
     let before = source_text::trimmed_length(&text[..section.start]);
     if before == 0 {

@@ -1,4 +1,4 @@
-//! Adds to TOML what is not there yet: a line to a section, or sections to the file.
+//! Adds missing keys to TOML: a line to a section, or sections to the file.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,7 +7,7 @@ use super::source_text::{self, Splices};
 use super::toml_layout::TomlLayout;
 use super::toml_write;
 
-/// Adds what is not there, in the way its surroundings are written.
+/// Adds a missing key in the form of its neighbours: dotted key, line or section.
 pub(super) fn add(text: &str, layout: &TomlLayout<'_>, path: &[String], value: &Json) -> String {
     let number = layout.section_above(path);
     let section = &layout.sections[number];
@@ -43,7 +43,7 @@ fn add_line(text: &str, at: usize, indentation: &str, line: &str) -> String {
     splices.apply(text)
 }
 
-/// Adds the first line that is under no header: above the first header and its comments.
+/// Adds the first line without a header, above the first header and its comments.
 fn add_at_top(text: &str, layout: &TomlLayout<'_>, line: &str) -> String {
     let newline = source_text::line_ending(text);
     let Some(first) = layout.sections.get(1) else {
@@ -62,7 +62,7 @@ fn add_at_top(text: &str, layout: &TomlLayout<'_>, line: &str) -> String {
     splices.apply(text)
 }
 
-/// Adds tables behind their siblings, after a blank line.
+/// Adds tables after their siblings, with a blank line between.
 fn add_tables(
     text: &str,
     layout: &TomlLayout<'_>,
@@ -90,7 +90,7 @@ fn add_at_end(text: &str, added: &str, gap: &str) -> String {
     splices.apply(text)
 }
 
-/// Returns the end of the comments below a section, unless they belong to the next header.
+/// Returns the end of the comments after a section, unless they belong to the next header.
 fn with_comments(text: &str, end: usize) -> usize {
     let mut last = end;
     loop {

@@ -1,4 +1,4 @@
-//! Changes within TOML's lists and inline tables, which are laid out as JSON's are.
+//! Changes in TOML arrays and inline tables, which have the same layout as JSON lists.
 
 use std::ops::Range;
 
@@ -12,17 +12,17 @@ use super::toml_layout::common_prefix_length;
 use super::toml_write;
 use crate::document::Notation;
 
-/// Where a path leads within a value.
+/// What a path leads to within a value.
 pub(super) enum InlineTarget<'d> {
-    /// To a value; `parent` is the table it is an entry of, unless the path is empty.
+    /// A value; `parent` is the table that has it as an entry, unless the path is empty.
     Value { value: &'d Value, parent: Option<InlineParent<'d>> },
-    /// Into this table, where the rest of the path is no entry, though entries may be below it.
+    /// A table without an entry for the rest of the path; entries may exist below it.
     Table(InlineParent<'d>),
-    /// Through a value that has no keys; `depth` keys lead to it.
+    /// A value without keys, after `depth` keys of the path.
     Blocked { value: &'d Value, depth: usize },
 }
 
-/// An inline table and the keys that lead on from it.
+/// An inline table and the rest of the path.
 pub(super) struct InlineParent<'d> {
     pub(super) table: &'d InlineTable,
     pub(super) rest: Vec<String>,
@@ -54,10 +54,10 @@ impl InlineParent<'_> {
         entries(self.table).iter().any(|(keys, _)| keys.starts_with(&self.rest))
     }
 
-    /// Puts a value under the rest of the path, which has no entry.
+    /// Adds a value under the rest of the path, which has no entry.
     pub(super) fn add(&self, text: &str, value: &Json) -> String {
         let entries = entries(self.table);
-        // What is dotted already can only be added to by further dotted keys.
+        // A table of dotted keys can be extended only with dotted keys.
         let shared = entries
             .iter()
             .map(|(keys, _)| common_prefix_length(keys, &self.rest))
@@ -68,7 +68,7 @@ impl InlineParent<'_> {
         append(text, (self.table.span(), ends(&entries)), &item, " ")
     }
 
-    /// Takes away the last entry at or below the rest of the path, if there is one.
+    /// Removes the last entry at or below the rest of the path, if there is one.
     pub(super) fn remove(&self, text: &str) -> Option<String> {
         let entries = entries(self.table);
         let index = entries.iter().rposition(|(keys, _)| keys.starts_with(&self.rest))?;
@@ -76,12 +76,12 @@ impl InlineParent<'_> {
     }
 }
 
-/// Puts a text at the end of a list.
+/// Adds a string at the end of a list.
 pub(super) fn include(text: &str, array: &Array, item: &str) -> String {
     append(text, (array.span(), elements(array)), &toml_write::string(item), "")
 }
 
-/// Takes a text out of a list where it is in it last, if it is.
+/// Removes the last occurrence of a string from a list, if there is one.
 pub(super) fn exclude(text: &str, array: &Array, item: &str) -> Option<String> {
     let index = (0..array.len())
         .rev()
@@ -101,7 +101,7 @@ fn cut(text: &str, list: (Option<Range<usize>>, Vec<usize>), index: usize) -> Op
     Some(sequence(text, &comments, list)?.remove(index))
 }
 
-/// Returns a list from its own place and the ends of its items.
+/// Makes a sequence from the range of a list and the ends of its items.
 fn sequence<'t>(
     text: &'t str,
     comments: &'t [Range<usize>],
@@ -111,7 +111,7 @@ fn sequence<'t>(
     let mut at = range.start + 1;
     let mut items = Vec::new();
     for end in ends {
-        // The parser does not say where a dotted key begins, but only these can come before it.
+        // The parser does not return the start of a dotted key; only these can come before it.
         loop {
             at = text.len() - text[at..].trim_start_matches([' ', '\t', '\r', '\n', ',']).len();
             match comments.iter().find(|comment| comment.start == at) {
@@ -125,7 +125,7 @@ fn sequence<'t>(
     Some(Sequence { text, comments, range, items })
 }
 
-/// Returns the entries of a table in the order of the page, with their dotted keys.
+/// Returns the entries of a table in the order of the text, with their dotted keys.
 fn entries(table: &InlineTable) -> Vec<(Vec<String>, &Value)> {
     let mut entries: Vec<_> = table
         .get_values()

@@ -1,25 +1,25 @@
-//! A TOML file as it stands on the page: sections under their headers, and the lines in them.
+//! The layout of a TOML file: sections with their headers, and the entries in them.
 //!
-//! The same table may be spread over headers, dotted keys and inline tables. Cutting needs the
-//! pieces where they are, not the table they amount to.
+//! One table may be spread over headers, dotted keys and inline tables. Editing needs the positions
+//! of these parts, not the resulting table.
 
 use toml_edit::{Document, Item, Key, Table, Value};
 
 use super::source_text;
 
-/// The pieces of a file in the order of the page.
+/// The sections and entries of a file in the order of the text.
 pub(super) struct TomlLayout<'d> {
-    /// The first one is the part above all headers.
+    /// The first one is the text before all headers.
     pub(super) sections: Vec<TomlSection>,
     pub(super) entries: Vec<TomlEntry<'d>>,
 }
 
-/// A header and the lines below it.
+/// A header and the lines after it.
 pub(super) struct TomlSection {
     pub(super) path: Vec<String>,
-    /// Where the line of the header begins.
+    /// The start of the line of the header.
     pub(super) start: usize,
-    /// Where its last line ends that is not blank or only a comment.
+    /// The end of its last line that is not blank or a comment.
     pub(super) end: usize,
     pub(super) kind: SectionKind,
 }
@@ -27,11 +27,11 @@ pub(super) struct TomlSection {
 /// What a header opens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionKind {
-    /// `[a]`, or the part above all headers.
+    /// `[a]`, or the text before all headers.
     Table,
-    /// `[[a]]`, one of several.
+    /// `[[a]]`, an element of a list of tables.
     Element,
-    /// `[a.b]` where `a` is one of several, so that the path alone does not say which.
+    /// `[a.b]` where `a` is a list of tables, so that the path is ambiguous.
     BelowElement,
 }
 
@@ -39,11 +39,11 @@ pub(super) enum SectionKind {
 pub(super) struct TomlEntry<'d> {
     /// The keys from the root.
     pub(super) path: Vec<String>,
-    /// The number of the section it is in.
+    /// The index of its section.
     pub(super) section: usize,
-    /// Where its line begins.
+    /// The start of its line.
     pub(super) start: usize,
-    /// Where its last line ends.
+    /// The end of its last line.
     pub(super) end: usize,
     pub(super) value: &'d Value,
 }
@@ -61,7 +61,7 @@ impl<'d> TomlLayout<'d> {
                 .into_iter()
                 .filter_map(|(keys, value)| entry(text, (number, &path), &keys, value))
                 .collect();
-            // Dotted keys with the same beginning come together, wherever they stand.
+            // The parser groups dotted keys with the same prefix, so restore the order of the text.
             entries.sort_by_key(|entry| entry.start);
             let header = table.span().unwrap_or_default();
             let end = if number == 0 { 0 } else { source_text::line_end(text, header.end) };
@@ -76,12 +76,12 @@ impl<'d> TomlLayout<'d> {
         layout
     }
 
-    /// Goes through the entries whose path says where they are.
+    /// Iterates over the entries with an unambiguous path.
     pub(super) fn entries_by_path(&self) -> impl DoubleEndedIterator<Item = &TomlEntry<'d>> {
         self.entries.iter().filter(|entry| self.sections[entry.section].kind == SectionKind::Table)
     }
 
-    /// Returns the entries that say something about a table from outside of its own sections.
+    /// Returns the dotted entries for a table that are outside of its own sections.
     pub(super) fn dotted_below(&self, path: &[String]) -> Vec<&TomlEntry<'d>> {
         self.entries_by_path()
             .filter(|entry| {
@@ -90,12 +90,12 @@ impl<'d> TomlLayout<'d> {
             .collect()
     }
 
-    /// Returns the sections of a table and of everything in it.
+    /// Returns the sections of a table and of the tables in it.
     pub(super) fn sections_below(&self, path: &[String]) -> Vec<&TomlSection> {
         self.sections[1..].iter().filter(|section| section.path.starts_with(path)).collect()
     }
 
-    /// Returns the list of tables that a path leads through.
+    /// Returns the list of tables through which a path leads.
     pub(super) fn element_above(&self, path: &[String]) -> Option<&TomlSection> {
         self.sections.iter().find(|section| {
             section.kind == SectionKind::Element
@@ -104,7 +104,7 @@ impl<'d> TomlLayout<'d> {
         })
     }
 
-    /// Returns the number of the innermost section that a path leads through.
+    /// Returns the index of the innermost section through which a path leads.
     pub(super) fn section_above(&self, path: &[String]) -> usize {
         let above = self.sections.iter().enumerate().filter(|(_, section)| {
             section.kind == SectionKind::Table && path.starts_with(&section.path)
@@ -112,8 +112,8 @@ impl<'d> TomlLayout<'d> {
         above.max_by_key(|(_, section)| section.path.len()).map_or(0, |(number, _)| number)
     }
 
-    /// Returns the last entry with the most keys in common with a path, as far as these are dotted
-    /// and so can only be added to in the same way, and how many keys that are from the root.
+    /// Returns the last dotted entry with the longest common prefix with a path, and the length of
+    /// the prefix. Its table can be extended only with dotted keys.
     pub(super) fn dotted_beside(&self, path: &[String]) -> Option<(&TomlEntry<'d>, usize)> {
         self.entries_by_path()
             .map(|entry| (entry, common_prefix_length(&entry.path, path)))
@@ -122,7 +122,7 @@ impl<'d> TomlLayout<'d> {
     }
 }
 
-/// Counts the keys that two paths begin with alike.
+/// Returns the length of the common prefix of two paths.
 pub(super) fn common_prefix_length(one: &[String], other: &[String]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

@@ -1,10 +1,10 @@
-//! Writes new TOML: keys, values on one line, and tables under headers.
+//! Formats new TOML: keys, values on one line, and tables with headers.
 
 use serde_json::{Map, Value};
 
 use super::json_write::quote;
 
-/// Writes a dotted key; parts that need quotes get them.
+/// Writes a dotted key; quotes the parts that need it.
 pub(super) fn key(path: &[String]) -> String {
     let parts: Vec<String> = path
         .iter()
@@ -19,7 +19,7 @@ pub(super) fn key(path: &[String]) -> String {
 
 /// Writes a string.
 pub(super) fn string(text: &str) -> String {
-    // JSON lets this one control character stand, TOML does not; all other escapes are the same.
+    // TOML must escape this control character, JSON need not; all other escapes are the same.
     quote(text).replace('\u{7f}', "\\u007F")
 }
 
@@ -39,7 +39,7 @@ pub(super) fn value(value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::String(text) => string(text),
-        // TOML has no whole numbers above this, only floats.
+        // TOML integers have 64 bits with a sign; larger numbers must be floats.
         Value::Number(number) if number.as_u64().is_some_and(|n| i64::try_from(n).is_err()) => {
             number.as_f64().map_or_else(|| number.to_string(), |number| format!("{number:?}"))
         }
@@ -52,8 +52,8 @@ pub(super) fn pair(path: &[String], value: &Value) -> String {
     format!("{} = {}", key(path), self::value(value))
 }
 
-/// Writes a table under its header, and those in it under theirs, without a last line end. A table
-/// that only holds others gets no header.
+/// Writes a table and the tables in it with their headers, without a final line end. A table that
+/// contains only tables gets no header.
 pub(super) fn tables(path: &[String], members: &Map<String, Value>, newline: &str) -> String {
     let mut out = String::new();
     write_tables(&mut out, path, members, newline);
@@ -82,7 +82,7 @@ fn write_tables(out: &mut String, path: &[String], members: &Map<String, Value>,
     }
 }
 
-/// Leaves out every null: TOML cannot say it.
+/// Removes all nulls, which TOML does not have.
 pub(super) fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => members

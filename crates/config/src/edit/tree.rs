@@ -1,7 +1,6 @@
-//! The values of a text with the places where they stand, for cutting and for masking.
+//! The values of a text with their byte ranges, for editing and redacting.
 //!
-//! Unlike [`crate::document::Node`] it knows bytes rather than lines, and keeps every duplicate
-//! key.
+//! Unlike [`crate::document::Node`] it has byte ranges instead of lines, and keeps duplicate keys.
 
 use std::ops::Range;
 
@@ -14,13 +13,13 @@ use toml_edit::{Document, Item, Table, TableLike};
 use super::change::EditError;
 use crate::document::SyntaxError;
 
-/// A value and where it stands.
+/// A value and its byte range.
 pub(super) struct Tree {
     pub(super) range: Range<usize>,
     pub(super) shape: Shape,
 }
 
-/// What a value is.
+/// The content of a value.
 pub(super) enum Shape {
     Null,
     Bool(bool),
@@ -40,12 +39,12 @@ pub(super) struct Member {
 }
 
 impl Tree {
-    /// Returns the member under a key; of several, the last, which is the one that counts.
+    /// Returns the member under a key; of duplicates, the last one, which is used.
     pub(super) fn member(&self, key: &str) -> Option<&Member> {
         self.members().iter().rev().find(|member| member.key == key)
     }
 
-    /// Returns the members, none if it is no map.
+    /// Returns the members; empty if it is not a map.
     pub(super) fn members(&self) -> &[Member] {
         match &self.shape {
             Shape::Map(members) => members,
@@ -65,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// Returns the plain value.
+    /// Converts to a JSON value.
     pub(super) fn to_value(&self) -> Value {
         match &self.shape {
             Shape::Null => Value::Null,
@@ -82,9 +81,9 @@ impl Tree {
     }
 }
 
-/// Reads JSON with comments; nothing if there is no value in it.
+/// Parses JSON with comments; `None` if it has no value.
 pub(super) fn of_json(text: &str) -> Result<Option<Tree>, EditError> {
-    // Without its commas a list cannot be cut reliably; everything else that is odd can.
+    // A list without commas cannot be edited reliably; other extensions of the parser can.
     let options = ParseOptions { allow_missing_commas: false, ..ParseOptions::default() };
     let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &options).map_err(
         |error| {
@@ -122,7 +121,7 @@ fn json_value(value: &ast::Value<'_>) -> Tree {
     Tree { range: range.start..range.end, shape }
 }
 
-/// Parses TOML with the places of everything.
+/// Parses TOML with the ranges of all items.
 pub(super) fn toml_document(text: &str) -> Result<Document<&str>, EditError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -134,13 +133,13 @@ pub(super) fn toml_document(text: &str) -> Result<Document<&str>, EditError> {
     })
 }
 
-/// Reads TOML. Tables have no place of their own; keys and values in them do.
+/// Parses TOML. Tables have no range; their keys and values have one.
 pub(super) fn of_toml(text: &str) -> Result<Tree, EditError> {
     let document = toml_document(text)?;
     Ok(Tree { range: 0..text.len(), shape: toml_table(document.as_table()) })
 }
 
-/// Turns a table into a tree.
+/// Converts a table to a tree.
 pub(super) fn toml_table(table: &dyn TableLike) -> Shape {
     Shape::Map(
         table
@@ -159,7 +158,7 @@ pub(super) fn toml_table(table: &dyn TableLike) -> Shape {
     )
 }
 
-/// Turns an item into a tree.
+/// Converts an item to a tree.
 pub(super) fn toml_item(item: &Item) -> Tree {
     let range = item.span().unwrap_or_default();
     let shape = match item {
@@ -175,7 +174,7 @@ fn toml_element(table: &Table) -> Tree {
     Tree { range: table.span().unwrap_or_default(), shape: toml_table(table) }
 }
 
-/// Turns a value into a tree.
+/// Converts a value to a tree.
 pub(super) fn toml_value(value: &toml_edit::Value) -> Tree {
     let shape = match value {
         toml_edit::Value::String(text) => Shape::String(text.value().clone()),

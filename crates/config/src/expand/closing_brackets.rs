@@ -1,15 +1,15 @@
-//! Finds where placeholders end, in one pass over a text however many of them begin in it.
+//! Finds the closing brackets of placeholders in linear time.
 //!
-//! A text may come from a stranger: a million opening braces must not be a million searches.
+//! The text may be untrusted: a million opening braces must not cause a million searches.
 
 use super::MAX_PLACEHOLDER_LENGTH;
 
-/// Where the brackets of a text end. Nothing is searched before somebody asks.
+/// The matching brackets of a text. They are searched on first use.
 pub(super) struct ClosingBrackets<'a> {
     text: &'a str,
-    /// Each `{` with the `}` that belongs to it, in the order of the former.
+    /// Each `{` with its matching `}`, in the order of the opening braces.
     pairs: Option<Vec<(usize, usize)>>,
-    /// The last answer about a character: from where it was searched, and where it is.
+    /// The last search for a character: the character, the start, and the result.
     last: Option<(u8, usize, Option<usize>)>,
 }
 
@@ -18,8 +18,7 @@ impl<'a> ClosingBrackets<'a> {
         Self { text, pairs: None, last: None }
     }
 
-    /// Returns the `}` that belongs to the `{` at a place, so that a default may hold a pair of its
-    /// own.
+    /// Returns the `}` that matches the `{` at a position; a default may contain braces.
     pub(super) fn matching_brace(&mut self, open: usize) -> Option<usize> {
         let text = self.text;
         let pairs = self.pairs.get_or_insert_with(|| pairs(text));
@@ -27,7 +26,7 @@ impl<'a> ClosingBrackets<'a> {
         Some(pairs[index].1).filter(|close| close - open <= MAX_PLACEHOLDER_LENGTH)
     }
 
-    /// Returns the next place of a character, if that is not too far away.
+    /// Returns the next position of a character, if it is within the length limit.
     pub(super) fn next_position(&mut self, byte: u8, from: usize) -> Option<usize> {
         let known = self.last.filter(|(own, since, at)| {
             *own == byte && *since <= from && at.is_none_or(|at| at >= from)

@@ -1,8 +1,8 @@
-//! Replaces placeholders by what they stand for.
+//! Expands placeholders such as `${VAR}` and `{file:path}` in the values of definitions.
 //!
-//! Every program's own forms count in its own files and nowhere else. What cannot be replaced
-//! stays as written and is reported; the result of a replacement is final and is never looked at
-//! again, so a variable cannot smuggle in a placeholder or a `!command`.
+//! The syntax of a program applies only in its own files. A placeholder that cannot be replaced
+//! stays as written and is reported. Replaced text is never expanded again, so the value of a
+//! variable cannot inject a placeholder or a `!command`.
 
 mod closing_brackets;
 
@@ -15,11 +15,11 @@ use crate::source::Level;
 
 use closing_brackets::ClosingBrackets;
 
-/// No placeholder is longer.
+/// The longest placeholder that is recognized.
 const MAX_PLACEHOLDER_LENGTH: usize = 4_096;
 
 bitflags::bitflags! {
-    /// Which placeholders count in a text.
+    /// Which placeholders are recognized in a text.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub struct Syntax: u16 {
         /// `${VAR}` and `${VAR:-default}`.
@@ -34,24 +34,24 @@ bitflags::bitflags! {
         const CURLY = 1 << 4;
         /// `$env:VAR`.
         const POWERSHELL = 1 << 5;
-        /// `${userHome}`, `${workspaceFolder}` and the like.
+        /// `${userHome}`, `${workspaceFolder}` and similar ones.
         const EDITOR = 1 << 6;
         /// `${input:id}`.
         const INPUT = 1 << 7;
-        /// `${CLAUDE_PLUGIN_ROOT}`, `${extensionPath}` and the like.
+        /// `${CLAUDE_PLUGIN_ROOT}`, `${extensionPath}` and similar ones.
         const PLUGIN = 1 << 8;
-        /// `$(command)`: recognized so that it can be reported, never run.
+        /// `$(command)`: recognized to be reported; never run.
         const SHELL = 1 << 9;
-        /// A `!command` or the name of a variable as the whole value, resolved when connecting.
+        /// The whole value is a `!command` or the name of a variable; resolved when connecting.
         const RESOLVED = 1 << 10;
         /// `${{ secrets.NAME }}`.
         const SECRETS = 1 << 11;
-        /// The file names a variable and has no placeholder: without a value the field is left out.
+        /// The file names a variable without a placeholder; if it is unset, the field is omitted.
         const NAMED = 1 << 12;
     }
 }
 
-/// What placeholders are replaced from.
+/// The values from which placeholders are replaced.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExpandContext<'a> {
     /// Variables, home and platform.
@@ -64,12 +64,12 @@ pub(crate) struct ExpandContext<'a> {
     pub plugin: Option<&'a Path>,
     /// The files that `{file:…}` names, each read once.
     pub files: &'a NamedFiles,
-    /// Whose definition it is.
+    /// The level of the definition.
     pub level: Level,
 }
 
 impl<'a> ExpandContext<'a> {
-    /// Returns what the placeholders of a definition are replaced from.
+    /// Returns the context of a definition.
     pub(crate) fn of(definition: &'a Definition, env: &'a Env, files: &'a NamedFiles) -> Self {
         let folder = definition.folder.as_path();
         Self {
@@ -83,60 +83,60 @@ impl<'a> ExpandContext<'a> {
     }
 }
 
-/// A text after replacement, and what happened in it.
+/// A text after replacement, with the placeholders that were in it.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Expanded {
-    /// The text.
+    /// The text after replacement.
     pub text: String,
-    /// Each placeholder in order.
+    /// The placeholders in order.
     pub uses: Vec<PlaceholderUse>,
 }
 
-/// One placeholder and where its value came from.
+/// A placeholder and the origin of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceholderUse {
-    /// The variable, or the placeholder's own name.
+    /// The name of the variable or of the placeholder.
     pub variable: String,
-    /// Where the value came from.
+    /// The origin of the value.
     pub from: ValueOrigin,
 }
 
-/// Where the value of a placeholder came from.
+/// The origin of the value of a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// The environment, or a fact such as the home folder.
+    /// The environment, or a predefined value such as the home folder.
     Environment,
-    /// Its own default.
+    /// The default in the placeholder.
     Default,
     /// A file.
     File,
-    /// Nowhere: it stays as written.
+    /// There is no value; the placeholder stays as written.
     Missing(MissingReason),
 }
 
-/// Why a placeholder stays as written.
+/// Why a placeholder has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingReason {
     /// The variable is not set.
     Variable,
-    /// The program would ask the person.
+    /// Only its program asks the person for the value.
     Input,
     /// The file cannot be read.
     File,
-    /// It would have to run a command.
+    /// It is a command, which is not run.
     Command,
-    /// Only the program itself knows its value.
+    /// Only its program knows the value.
     ProgramOnly,
 }
 
 impl Expanded {
-    /// Tells whether a placeholder was left as it is.
+    /// Tells whether a placeholder was not replaced.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.uses.iter().any(|used| matches!(used.from, ValueOrigin::Missing(_)))
     }
 }
 
-/// Replaces every placeholder of a text.
+/// Replaces all placeholders of a text.
 pub(crate) fn expand(written: &WrittenText, context: ExpandContext<'_>) -> Expanded {
     let mut expanded = Expanded::default();
     for piece in pieces(written, context) {
@@ -150,20 +150,20 @@ pub(crate) fn expand(written: &WrittenText, context: ExpandContext<'_>) -> Expan
     expanded
 }
 
-/// Tells whether a text has a placeholder that counts in it.
+/// Tells whether a text has a placeholder of its syntax.
 pub(crate) fn has_placeholder(written: &WrittenText, context: ExpandContext<'_>) -> bool {
     pieces(written, context).any(|piece| matches!(piece, Piece::Placeholder(..)))
 }
 
 /// A part of a text.
 pub(crate) enum Piece<'a> {
-    /// Stands for itself.
+    /// Literal text.
     Text(&'a str),
-    /// Stands for something else; with the text as written.
+    /// A placeholder, with its text as written.
     Placeholder(&'a str, Placeholder<'a>),
 }
 
-/// Takes a text apart. The parts put together again are the text.
+/// Splits a text into literals and placeholders. Joined, the pieces are the text.
 pub(crate) fn pieces<'a>(
     written: &'a WrittenText,
     context: ExpandContext<'a>,
@@ -196,28 +196,28 @@ pub(crate) fn pieces<'a>(
     })
 }
 
-/// A place in a text where a placeholder may begin.
+/// A position in a text at which a placeholder may begin.
 struct Cursor<'a, 'c> {
     /// The text from there on.
     text: &'a str,
-    /// Where that is.
+    /// The offset of the position.
     start: usize,
     closing: &'c mut ClosingBrackets<'a>,
 }
 
-/// What stands for something else.
+/// A parsed placeholder.
 pub(crate) enum Placeholder<'a> {
     /// A variable, perhaps with a default.
     Variable { name: &'a str, default: Option<&'a str> },
-    /// A folder or the like that is known here.
+    /// A predefined value, such as a folder.
     Predefined { name: &'a str, value: String },
     /// The contents of a file.
     File(&'a str),
-    /// Something that cannot be known here.
+    /// A placeholder that Wharf cannot replace.
     Unknown { name: &'a str, why: MissingReason },
 }
 
-/// Reads the placeholder at the start of a text, with its length.
+/// Parses the placeholder at a position; returns its length and content.
 fn placeholder<'a>(
     cursor: Cursor<'a, '_>,
     syntax: Syntax,
@@ -266,7 +266,7 @@ fn placeholder<'a>(
     None
 }
 
-/// Reads what stands between `${` and `}`.
+/// Parses the text between `${` and `}`.
 fn braced<'a>(
     inner: &'a str,
     syntax: Syntax,
@@ -296,7 +296,7 @@ fn braced<'a>(
         _ => inner,
     };
     let name = identifier(inner)?;
-    // Only the beginning is looked at: what follows may be long, and may be looked at again.
+    // Check only the beginning: the rest may be long and may be parsed again.
     let default = match &inner[name.len()..] {
         "" => None,
         rest => Some(rest.strip_prefix(":-")?),
@@ -305,7 +305,7 @@ fn braced<'a>(
     counts.then_some(Placeholder::Variable { name, default })
 }
 
-/// Returns the value of a placeholder that stands for a folder or the like.
+/// Returns the value of a predefined placeholder, such as a folder.
 fn predefined_value(name: &str, syntax: Syntax, context: ExpandContext<'_>) -> Option<String> {
     let separator = || if context.env.platform == Platform::Windows { "\\" } else { "/" };
     let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -333,7 +333,7 @@ fn predefined_value(name: &str, syntax: Syntax, context: ExpandContext<'_>) -> O
     None
 }
 
-/// Adds the value of one placeholder, or the placeholder itself.
+/// Appends the value of a placeholder, or the placeholder itself if it has no value.
 fn replace(
     whole: &str,
     placeholder: &Placeholder<'_>,
@@ -381,8 +381,7 @@ fn replace(
     expanded.uses.push(PlaceholderUse { variable: variable.to_owned(), from });
 }
 
-/// Finds the `}` that belongs to an opening one before the text, so that a default may hold a pair
-/// of its own.
+/// Finds the `}` that matches a `{` before the text; a default may contain braces.
 pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().take(MAX_PLACEHOLDER_LENGTH) {
@@ -396,7 +395,7 @@ pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the variable name at the start of a text.
+/// Returns the identifier at the start of a text.
 fn identifier(text: &str) -> Option<&str> {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
     let is_next = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -1,4 +1,4 @@
-//! Placeholders: each form where it counts, and what holds for any text.
+//! Tests of each placeholder form, and property tests with random texts.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const SECRET: &str = "value of SECRET";
 
-/// Variables among which some look like placeholders or commands themselves.
+/// Variables, some of whose values look like placeholders or commands.
 fn env() -> Env {
     Env::new(Platform::Linux, "/srv/project")
         .with_home("/home/me")
@@ -32,7 +32,7 @@ fn expand_in(text: &str, syntax: Syntax) -> Expanded {
     expand(&WrittenText { text: text.to_owned(), syntax }, context)
 }
 
-/// Shows the text after replacement, and each placeholder with where its value came from.
+/// Compares the text after replacement, and each placeholder with the origin of its value.
 fn check(syntax: Syntax, text: &str, expected: &str) {
     let expanded = expand_in(text, syntax);
     let uses = expanded.uses.iter().map(|used| format!("{}: {}", used.variable, word(used.from)));
@@ -168,7 +168,7 @@ fn many_unclosed_placeholders_stay() {
     }
 }
 
-/// Text of which much looks like placeholders.
+/// Text with many fragments of placeholders.
 fn text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Abacus.AI: `mcpServers`, or the map alone. From other integrators.
+//! Abacus.AI: `mcpServers`, or the whole file as the map. Source: other integrators.
 
 use super::program::{Program, project, user};
 

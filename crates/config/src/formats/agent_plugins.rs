@@ -1,7 +1,7 @@
-//! Agent Plugins 1.0: folders with a `plugin.json` and, beside it, an `mcp.json`.
+//! Agent Plugins 1.0: folders with a `plugin.json` and an `mcp.json`.
 //!
-//! From the specification (agent-plugins.org) and programs that read it. The specification leaves
-//! the folder of all plugins to the program; the shared one is `.agents/plugins`.
+//! Source: the specification (agent-plugins.org) and programs that read it. The specification lets
+//! each program choose the folder of plugins; the shared one is `.agents/plugins`.
 
 use crate::document::Node;
 

@@ -1,4 +1,4 @@
-//! JetBrains Air: `.air/mcp.json` in projects; it also reads `.mcp.json`. From its documentation.
+//! JetBrains Air: `.air/mcp.json` in projects; it also reads `.mcp.json`. Source: its manual.
 
 use super::program::{Program, project};
 

@@ -1,4 +1,4 @@
-//! Amazon Q: `mcpServers`, also inside its default agent. From other integrators; the project file
+//! Amazon Q: `mcpServers`, also in its default agent. Source: other integrators; the project file
 //! is unverified.
 
 use super::program::{Program, project, user};

@@ -1,6 +1,6 @@
 //! Amp: one key with a dot in its name, `amp.mcpServers`, in its settings.
 //!
-//! From another integrator and its documentation.
+//! Source: another integrator and its documentation.
 
 use super::program::{Program, project, user_on};
 

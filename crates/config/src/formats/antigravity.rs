@@ -1,4 +1,4 @@
-//! Antigravity: `mcpServers` with `serverUrl`, in a folder of Gemini's. From other integrators.
+//! Antigravity: `mcpServers` with `serverUrl`, in Gemini's folder. Source: other integrators.
 
 use super::program::{Program, user};
 

@@ -1,9 +1,9 @@
-//! Claude Code: the person's `.claude.json` with its per-project ("local") part, project files,
-//! and the file of an administrator, which hides all others.
+//! Claude Code: `.claude.json` with its per-project ("local") part, project files, and the managed
+//! file of an administrator, which replaces all others.
 //!
-//! From its own documentation and help: local before project before user; `type` is wanted beside
-//! `url`; servers are switched off by name per project, and allowed or denied by managed settings.
-//! `.mcp.json`, which it reads too, belongs to `mcp_json`.
+//! Source: its documentation and help. Precedence is local, project, user; `url` requires `type`;
+//! servers are switched off by name per project, and allowed or denied by managed settings.
+//! `.mcp.json`, which it also reads, is in `mcp_json`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::program_files;
 
 const MAIN_FILE: &str = "${CLAUDE_CONFIG_DIR:-~}/.claude.json";
 
-/// Where settings lie that switch servers of `.mcp.json` off.
+/// The settings that can switch off servers of `.mcp.json`.
 const USER_SETTINGS: PathTemplate = user("${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json").template;
 const MANAGED_SETTINGS: [PathTemplate; 2] = [
     user_on(
@@ -67,7 +67,7 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("claude", "Claude Code")
 };
 
-/// Reads what the main file keeps for the folders that are the project now.
+/// Reads the parts of the main file for the folders of the current project.
 fn read_local(root: &Node, reader: &mut FileReader<'_>) {
     for (_, settings) in projects(root, reader.env) {
         if let Some(servers) = settings.get("mcpServers") {
@@ -76,7 +76,7 @@ fn read_local(root: &Node, reader: &mut FileReader<'_>) {
     }
 }
 
-/// Returns the per-project parts of the main file that concern the working folder, nearest first.
+/// Returns the per-project parts of the main file for the working folder, nearest first.
 fn projects<'a>(root: &'a Node, env: &crate::Env) -> Vec<(&'a str, &'a Node)> {
     let Some(map) = root.get("projects").and_then(Node::as_map) else { return Vec::new() };
     let plain = |path: &Path| path.to_string_lossy().replace('\\', "/");
@@ -109,7 +109,7 @@ fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     apply_managed_settings(scan, definitions);
 }
 
-/// The managed file hides the others, and plugins, by being there, also when it defines nothing.
+/// If the managed file exists, it replaces all other files and plugins, even if it is empty.
 pub(super) fn replace_by_managed_file(scan: &Scan<'_>, definitions: &mut [Definition]) {
     let mut managed = paths(&MANAGED_SERVERS.template, scan.env, &scan.env.cwd).into_iter();
     let Some(path) = managed.find(|path| path.exists()) else { return };
@@ -125,7 +125,7 @@ pub(super) fn replace_by_managed_file(scan: &Scan<'_>, definitions: &mut [Defini
     }
 }
 
-/// Applies the rules of all managed settings together: what one file allows, another need not.
+/// Applies the combined rules of all managed settings: it is enough that one file allows a server.
 fn apply_managed_settings(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let (mut allowed, mut denied): (Option<Vec<Node>>, Vec<Node>) = (None, Vec::new());
     for path in MANAGED_SETTINGS.iter().flat_map(|place| paths(place, scan.env, &scan.env.cwd)) {
@@ -146,7 +146,7 @@ fn apply_managed_settings(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     }
 }
 
-/// Tells whether a rule of the managed settings names this server, its command or its address.
+/// Tells whether a rule of the managed settings matches the name, command or URL of a server.
 fn rule_matches(rule: &Node, definition: &Definition) -> bool {
     let fields = &definition.fields;
     let launch = fields.command.iter().chain(&fields.args).map(|part| Some(part.text.as_str()));
@@ -157,7 +157,7 @@ fn rule_matches(rule: &Node, definition: &Definition) -> bool {
         .is_some_and(|words| words.iter().map(Node::as_str).eq(launch));
     let by_url = match (rule.get("serverUrl").and_then(Node::as_str), &fields.url) {
         (Some(pattern), Some(url)) => {
-            // What counts is where it leads, not how it is written.
+            // Compare the normalized URL, not its spelling.
             let meant = url.text.parse::<ServerUrl>().ok().and_then(|url| url.resource());
             let meant = meant.unwrap_or_else(|| url.text.clone());
             let glob = globset::Glob::new(pattern).map(|glob| glob.compile_matcher());

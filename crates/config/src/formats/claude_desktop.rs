@@ -1,6 +1,6 @@
-//! Claude Desktop: local servers only; remote ones live in the account, not in the file.
+//! Claude Desktop: only local servers; remote servers are stored in the account, not in the file.
 //!
-//! From its documentation; the place on Linux is that of the unofficial builds.
+//! Source: its documentation; the path on Linux is that of unofficial builds.
 
 use crate::server::TransportKind;
 

@@ -1,7 +1,7 @@
-//! Plugins of Claude Code: each may bring an `.mcp.json`, or servers in its manifest.
+//! Plugins of Claude Code: servers in `.mcp.json` or in the manifest of a plugin.
 //!
-//! From its documentation and other integrators. Installed plugins lie in the cache as
-//! `marketplace/plugin/version`; a folder with `.claude-plugin/` is a plugin itself.
+//! Source: its documentation and other integrators. Installed plugins are cached in
+//! `marketplace/plugin/version`; a folder with `.claude-plugin/` is itself a plugin.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::plugin;
 use super::program::{Dialect, Program, project, user};
 use super::program_files;
 
-/// No manifest names more files.
+/// The limit for files in one manifest.
 const MAX_MANIFEST_PARTS: usize = 64;
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
@@ -50,13 +50,13 @@ fn read_manifest(root: &Node, reader: &mut FileReader<'_>) {
     let name = name.map_or_else(|| plugin_name_of_folder(folder), str::to_owned);
     plugin::apply_to_reader(reader, folder, &name);
     let Some(servers) = root.get("mcpServers") else { return };
-    // Servers, the name of a file with servers, or a list of such things.
+    // The value is a map of servers, the name of a file with servers, or a list of these.
     let mut files = BTreeSet::new();
     for part in
         servers.as_list().unwrap_or(std::slice::from_ref(servers)).iter().take(MAX_MANIFEST_PARTS)
     {
         match part.as_str() {
-            // The usual file is read in its own right, and no file twice.
+            // The usual file is already in `PROGRAM`; no file is read twice.
             Some("./.mcp.json" | ".mcp.json") => {}
             Some(file) if !files.insert(file) => {}
             Some(file) => plugin::read_servers_file(file, folder, part.line, reader),
@@ -65,7 +65,7 @@ fn read_manifest(root: &Node, reader: &mut FileReader<'_>) {
     }
 }
 
-/// Without a name in its manifest a plugin is called like the folder above that of the version.
+/// Returns the name of a plugin without a name in its manifest: the folder above its version.
 fn plugin_name_of_folder(folder: &Path) -> String {
     let is_version = plugin::parse_version(folder).is_some();
     plugin::folder_name(if is_version { folder.parent().unwrap_or(folder) } else { folder })
@@ -80,7 +80,7 @@ fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
             program_files::switch_off(definition, "its plugin is switched off in Claude Code");
         }
     }
-    // Old versions stay in the cache: the newest one comes first.
+    // The cache keeps old versions: the newest one takes precedence.
     definitions.sort_by_key(|own| {
         let version = own.plugin.as_deref().and_then(|folder| plugin::parse_version(folder));
         (own.rank.precedence, Reverse(version), own.rank.clone())

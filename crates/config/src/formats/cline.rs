@@ -1,6 +1,6 @@
-//! Cline: its own settings file, or the older one inside an editor's storage.
+//! Cline: its own settings file, or the older one in an editor's storage.
 //!
-//! From its own source: `timeout` in seconds, kept between 1 and 3600; `autoApprove` is shown only.
+//! Source: its code. `timeout` is in seconds, 1 to 3600; `autoApprove` is displayed, not honoured.
 
 use super::program::{Dialect, Program, user};
 use crate::expand::Syntax;

@@ -1,7 +1,7 @@
-//! co-cli: `mcp_servers` in its settings; a project's map replaces the person's whole.
+//! co-cli: `mcp_servers` in its settings; the map of a project replaces the whole map of the user.
 //!
-//! From its design document: `timeout` in seconds limits starting, 1 to 60, 10 by default. Its
-//! `approval` words are ours. A variable with JSON replaces both files.
+//! Source: its design document. `timeout` limits the start, in seconds, 1 to 60, 10 by default.
+//! Its `approval` values are the same as ours. A variable with JSON replaces both files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::source::{Level, Source};
 
 use super::program::{Dialect, Program, TimeoutKind, project, user, variable};
 
-/// The first of them that is set counts.
+/// The first one that is set is used.
 const VARIABLES: [&str; 2] = ["CO_CLI_MCP_SERVERS", "CO_MCP_SERVERS"];
 
 pub(super) const PROGRAM: Program = Program {
@@ -40,7 +40,7 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("co-cli", "co-cli")
 };
 
-/// The first variable that is set replaces everything below it, also with nothing.
+/// The first variable that is set replaces all other files, even if it has no servers.
 fn replace_by_variable(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let is_set =
         |name: &&str| scan.variable(Path::new(name)).is_some_and(|root| root.as_map().is_some());

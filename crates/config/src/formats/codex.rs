@@ -1,7 +1,7 @@
-//! Codex: `[mcp_servers.<name>]` tables in TOML, with limits in seconds.
+//! Codex: `[mcp_servers.<name>]` tables in TOML, with timeouts in seconds.
 //!
-//! From its own source: variables are passed by name (`env_vars`), headers can come from variables
-//! (`bearer_token_env_var`, `env_http_headers`); there are no placeholders of its own and no SSE.
+//! Source: its code. Variables are passed by name (`env_vars`), headers can come from variables
+//! (`bearer_token_env_var`, `env_http_headers`); it has no placeholders and no SSE.
 
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ pub(super) fn read_extra_fields(map: &Map, entry: &mut EntryReader<'_>) {
     }
 }
 
-/// Passes a variable on, unless Codex takes it from the machine that the server runs on.
+/// Passes a variable by name, unless Codex takes it from the remote machine of the server.
 fn pass_variable(item: &Node, entry: &mut EntryReader<'_>) {
     let Some(name) = item.get("name").unwrap_or(item).as_str() else { return };
     if item.get("source").and_then(Node::as_str) == Some("remote") {
@@ -112,7 +112,7 @@ fn push_header(entry: &mut EntryReader<'_>, header: &str, text: &str) {
     entry.fields.headers.push((header.to_owned(), value));
 }
 
-/// Codex replaces no placeholders, but takes variables by name in places of their own.
+/// Codex has no placeholders: moves variables to the fields that take their names.
 fn write_variables_by_name(entry: &mut serde_json::Map<String, Value>) -> Result<(), String> {
     let variable = |value: &Value, before: &str| {
         let name = value.as_str()?.strip_prefix(before)?.strip_prefix("${")?.strip_suffix('}')?;

@@ -1,8 +1,8 @@
-//! Continue: a list of servers with names in YAML, one file or many.
+//! Continue: a list of named servers in YAML, in one file or many.
 //!
-//! From its own source: `mcpServers` in `config.yaml` and in each file of `mcpServers/`, which also
-//! takes Claude's JSON; the older `config.json` kept them under `experimental`. Secrets are written
-//! `${{ secrets.NAME }}`.
+//! Source: its code. `mcpServers` is in `config.yaml` and in each file of `mcpServers/`, which may
+//! also be JSON in Claude's format; the older `config.json` has it under `experimental`. Secrets
+//! are written `${{ secrets.NAME }}`.
 
 use crate::document::{Key, Node};
 use crate::expand::Syntax;

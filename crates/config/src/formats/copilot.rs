@@ -1,7 +1,7 @@
 //! Copilot CLI: `mcpServers` with a list of `tools`, and `.github/mcp.json` in projects.
 //!
-//! From its help: in each folder `.mcp.json` is read, else `.github/mcp.json`; limits are in
-//! milliseconds. `.mcp.json` itself belongs to `mcp_json`.
+//! Source: its help. In each folder it reads `.mcp.json`, else `.github/mcp.json`; timeouts are in
+//! milliseconds. `.mcp.json` itself is in `mcp_json`.
 
 use crate::expand::Syntax;
 use crate::problem::Problem;
@@ -22,8 +22,7 @@ pub(super) const PROGRAM: Program = Program {
     },
     finish: |_, definitions| {
         for definition in definitions.iter_mut().filter(|own| own.source.level == Level::Project) {
-            // Not hidden: both files came with the project, and trust in one says nothing of the
-            // other.
+            // The server stays visible: trusting one file does not mean trusting the other.
             if definition.folder.join(mcp_json::DOT_MCP_JSON).exists() {
                 let message = "Copilot CLI itself reads \".mcp.json\" here and not this file";
                 let problem =

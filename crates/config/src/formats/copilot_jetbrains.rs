@@ -1,4 +1,4 @@
-//! GitHub Copilot in the JetBrains IDEs: `servers`, like VS Code. From other integrators.
+//! GitHub Copilot in the JetBrains IDEs: `servers`, like VS Code. Source: other integrators.
 
 use super::program::{Dialect, Program, user_on};
 use crate::expand::Syntax;

@@ -1,4 +1,4 @@
-//! Snowflake Cortex: `mcpServers`. From other integrators.
+//! Snowflake Cortex: `mcpServers`. Source: other integrators.
 
 use super::program::{Program, user};
 

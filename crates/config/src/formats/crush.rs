@@ -1,14 +1,14 @@
-//! Crush: `mcp` in its JSON files, limits in seconds, shell-like values.
+//! Crush: `mcp` in its JSON files, timeouts in seconds, shell-like values.
 //!
-//! From its own source: `$VAR` is replaced, `$(command)` would be run, which reading never does;
-//! `crushrc` is a Bash script, so its servers are out of reach.
+//! Source: its code. `$VAR` is replaced; `$(command)` is reported and never run; `crushrc` is a
+//! Bash script, so its servers cannot be read.
 
 use super::program::{Dialect, Program, project, user, user_on};
 use crate::expand::Syntax;
 
 const KEY: &[&str] = &["mcp"];
 const SCRIPT_NOTICE: &str =
-    "Crush runs this script for its settings; Wharf does not run it, so servers in it are not seen";
+    "Crush runs this script for its settings; Wharf does not run it and does not see its servers";
 
 pub(super) const PROGRAM: Program = Program {
     dialect: Dialect { needs_type: true, ..Dialect::STANDARD }

@@ -1,8 +1,7 @@
-//! Cursor: `mcpServers` with its own `${env:X}`, `${userHome}`, `${workspaceFolder}`, and
-//! `envFile`.
+//! Cursor: `mcpServers` with `${env:X}`, `${userHome}`, `${workspaceFolder}`, and `envFile`.
 //!
-//! From its documentation and other integrators. Remote entries need no `type`; a client that was
-//! registered beforehand stands in `auth`.
+//! Source: its documentation and other integrators. Remote entries do not need a `type`; a
+//! pre-registered OAuth client is in `auth`.
 
 use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, project, user};

@@ -1,8 +1,8 @@
-//! Reads one entry: the words that programs use for the same things become our fields.
+//! Reads one server entry: maps the field names of all programs to our fields.
 //!
-//! Every spelling is accepted everywhere, since people copy entries from one program's manual into
-//! another's file; only where two programs mean different things by one word does the dialect
-//! decide. What a program adds of its own is read by its `read_extra_fields`.
+//! Every spelling is accepted in every file, because people copy entries between programs. The
+//! dialect decides only where two programs give one field name different meanings. Fields of a
+//! single program are read by its `read_extra_fields`; single values are read in `scalars`.
 
 use crate::document::{Map, Node};
 use crate::env::Env;
@@ -15,7 +15,7 @@ use crate::server::{
 use super::file_reader::FileReader;
 use super::program::{Dialect, TimeUnit, TimeoutKind};
 
-/// One entry while it is read.
+/// Reads one entry; collects its fields and problems.
 pub(crate) struct EntryReader<'a> {
     pub(crate) env: &'a Env,
     pub(crate) dialect: Dialect,
@@ -30,10 +30,10 @@ pub(crate) struct EntryReader<'a> {
     read_extra_fields: fn(&Map, &mut EntryReader<'_>),
 }
 
-/// Everything an entry yields.
+/// What an entry yields: name, fields, disabled state, approval hints and problems.
 pub(super) type EntryParts = (String, EntryFields, Option<SwitchedOff>, Vec<String>, Vec<Problem>);
 
-/// What a Wharf entry may say, for finding the word that was meant.
+/// The fields of a Wharf entry, for suggesting a correction of a misspelled one.
 const KNOWN_FIELDS: [&str; 28] = [
     "type",
     "command",
@@ -102,12 +102,12 @@ impl<'a> EntryReader<'a> {
         self.split_command_line();
         if self.dialect.needs_type && self.fields.kind.is_none() && self.fields.url.is_some() {
             let message =
-                format!("{} wants a \"type\" beside \"url\"; read as http", self.program_name);
+                format!("{} requires a \"type\" beside \"url\"; read as http", self.program_name);
             self.warn("no-type", self.line, "type", (message, "add \"type\": \"http\""));
         }
     }
 
-    /// Reads a field, if it is one of ours.
+    /// Reads a field; returns whether it is a known one.
     fn read_field(&mut self, word: &str, node: &Node) -> bool {
         self.read_launch_field(word, node)
             || self.read_remote_field(word, node)
@@ -117,7 +117,8 @@ impl<'a> EntryReader<'a> {
             || (self.dialect.native && self.read_native_field(word, node))
     }
 
-    /// Reports a field of ours that has no value. It is read for once, to see whether it is ours.
+    /// Reports a known field that is null. The field is read and undone to find out whether it is
+    /// known.
     fn warn_null(&mut self, word: &str, node: &Node) {
         let before = (self.fields.clone(), self.off.clone());
         let (hints, problems) = (self.hints.len(), self.problems.len());
@@ -159,7 +160,7 @@ impl<'a> EntryReader<'a> {
                     self.fields.url = self.written(word, node);
                 }
             }
-            // Gemini and its forks: this one wins over `url` and is never SSE.
+            // Gemini and its forks: `httpUrl` takes precedence over `url` and is never SSE.
             "httpUrl" => {
                 self.fields.url = self.written(word, node);
                 self.fields.url_kind = Some(TransportKind::Http);
@@ -211,7 +212,7 @@ impl<'a> EntryReader<'a> {
     fn read_timeouts(&mut self, word: &str, node: &Node) -> bool {
         let (kind, unit) = match word {
             "timeout" if node.as_map().is_some() => {
-                // opencode's second form names both limits.
+                // opencode version 2 has both timeouts in one object.
                 for (key, limit) in node.as_map().into_iter().flat_map(Map::iter) {
                     match key.text.as_str() {
                         "startup" => {
@@ -258,7 +259,7 @@ impl<'a> EntryReader<'a> {
             "includeTools" | "enabledTools" | "enabled_tools" | "allowedTools"
             | "allowed_tools" | "available_tools" => {
                 let tools = self.texts(word, node);
-                // In the programs that write these words, an empty list is no limit.
+                // In the programs with these fields, an empty list means no filter.
                 let unlimited =
                     matches!(word, "available_tools" | "allowedTools" | "allowed_tools");
                 if !tools.is_empty() || !unlimited {
@@ -331,7 +332,7 @@ impl<'a> EntryReader<'a> {
             "protocolVersion" => {
                 let known = node.as_str().filter(|text| PROTOCOL_VERSIONS.contains(text));
                 if known.is_none() {
-                    let message = format!("\"{word}\" is no known protocol revision; ignored");
+                    let message = format!("\"{word}\" is not a known protocol revision; ignored");
                     let hint = format!("use one of {}", PROTOCOL_VERSIONS.join(", "));
                     self.warn("wrong-type", node.line, word, (message, hint));
                 }
@@ -359,13 +360,13 @@ impl<'a> EntryReader<'a> {
 
     fn read_command(&mut self, word: &str, node: &Node) {
         match (node.as_list(), node.as_map()) {
-            // The command as a list with its arguments: opencode, mcporter.
+            // opencode, mcporter: the command and its arguments are one list.
             (Some(_), _) => {
                 let mut words = self.arguments(word, node).into_iter();
                 self.fields.command = words.next();
                 self.fields.args.splice(0..0, words);
             }
-            // Zed's older form keeps everything under `command`.
+            // Zed's older format has all launch fields under `command`.
             (_, Some(map)) => {
                 for (key, value) in map.iter() {
                     match key.text.as_str() {
@@ -380,13 +381,13 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Splits `"command": "npx -y package"`, which a shell would run but no program can start.
+    /// Splits `"command": "npx -y package"`: a shell would accept it, but no such program exists.
     fn split_command_line(&mut self) {
         let Some(command) = &self.fields.command else { return };
         let text = &command.text;
         let first = text.split_whitespace().next().unwrap_or_default();
         let is_quoted = first.starts_with(['"', '\'']);
-        // A path may have spaces in it; one in quotes says where it ends.
+        // An unquoted path may contain spaces, so it is not split.
         let is_path = first.contains(['/', '\\']) || first.starts_with('~');
         if first.len() == text.len() || !self.fields.args.is_empty() || (is_path && !is_quoted) {
             return;
@@ -410,7 +411,7 @@ impl<'a> EntryReader<'a> {
     fn read_auth(&mut self, node: &Node) {
         if !self.dialect.native {
             if node.get("CLIENT_ID").is_some() || node.get("redirectPort").is_some() {
-                // Cursor's and Copilot's form of a client registered beforehand.
+                // Cursor and Copilot: a pre-registered OAuth client.
                 self.read_oauth(node);
             }
             return;
@@ -497,7 +498,7 @@ impl<'a> EntryReader<'a> {
         approval
     }
 
-    /// Remembers a grant of the owner as something to show. It never becomes one here.
+    /// Records what another program approves, for display only. Wharf never honours it.
     pub(crate) fn add_approval_hint(&mut self, word: &str, node: &Node) {
         let what = match node.as_list() {
             Some([]) => return,
@@ -511,19 +512,19 @@ impl<'a> EntryReader<'a> {
         self.hints.push(format!("{word}: {what}"));
     }
 
-    /// Notes something that only the owner of the file does for this server.
+    /// Warns about something that only the owning program does for this server.
     pub(crate) fn out_of_reach(&mut self, field: &str, node: &Node, what: &str) {
         let message = format!("{what}; Wharf does not");
         let hint = "check that the server works, and is safe, without it";
         self.warn("out-of-reach", node.line, field, (message, hint));
     }
 
-    /// Notes a problem of this entry.
+    /// Adds a problem of this entry.
     pub(crate) fn problem(&mut self, problem: Problem) {
         self.problems.push(problem.of_server(self.name.clone()).in_file(self.path));
     }
 
-    /// Notes something because of which the entry cannot be used.
+    /// Adds an error: the entry cannot be used.
     pub(crate) fn error(
         &mut self,
         code: &'static str,
@@ -538,7 +539,7 @@ impl<'a> EntryReader<'a> {
         self.problem(problem);
     }
 
-    /// Notes something odd.
+    /// Adds a warning.
     pub(crate) fn warn(
         &mut self,
         code: &'static str,
@@ -549,7 +550,7 @@ impl<'a> EntryReader<'a> {
         self.problem(Problem::warning(code, message).on_line(line).of_field(field).hint(hint));
     }
 
-    /// Policy of the entry, for what a program adds.
+    /// Returns the policy, for `read_extra_fields`.
     pub(crate) fn policy(&mut self) -> &mut Policy {
         &mut self.fields.policy
     }

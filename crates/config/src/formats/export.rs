@@ -1,4 +1,4 @@
-//! How a program wants an entry written, for copying servers to it.
+//! Writes a server entry in the format of another program, for exporting servers to it.
 
 use serde_json::{Map, Value, json};
 
@@ -7,11 +7,11 @@ use crate::server::TransportKind;
 
 use super::program::TimeUnit;
 
-/// The words of a program, where programs differ over the same things.
+/// The field names and conventions of a program.
 pub(crate) struct ExportStyle {
-    /// The word for each kind under `type`: stdio, http, sse. None: no such field.
+    /// The value of `type` for stdio, http and sse; `None` if there is no such field.
     pub(crate) type_words: Option<[&'static str; 3]>,
-    /// The key of the address: http, sse.
+    /// The key of the URL: http, sse.
     pub(crate) url: [&'static str; 2],
     /// The key of the variables.
     pub(crate) env: &'static str,
@@ -19,21 +19,21 @@ pub(crate) struct ExportStyle {
     pub(crate) headers: &'static str,
     /// Whether the command is one list with its arguments.
     pub(crate) command_is_list: bool,
-    /// Whether an entry may name its folder.
+    /// Whether an entry may have a working folder.
     pub(crate) has_cwd: bool,
-    /// The keys and unit of the limits: both, connecting, calls.
+    /// The keys and unit of the timeouts: both, connecting, calls.
     pub(crate) limits: ([Option<&'static str>; 3], TimeUnit),
-    /// The keys of the tool filters: to offer, to leave out.
+    /// The keys of the tool filters: included, excluded.
     pub(crate) filters: [Option<&'static str>; 2],
-    /// Which kinds cannot be written there at all, and why.
+    /// Returns why a transport cannot be written; `None` if it can.
     pub(crate) refuses: fn(TransportKind) -> Option<&'static str>,
-    /// Writes a variable, with its default.
+    /// Writes a placeholder for a variable with its default, if that is possible.
     pub(crate) variable: fn(&str, Option<&str>) -> Option<String>,
-    /// Last changes to the entry.
+    /// Makes the last changes to the entry.
     pub(crate) adjust: fn(&mut Map<String, Value>) -> Result<(), String>,
     /// The keys that lead to the servers.
     pub(crate) keys: &'static [&'static str],
-    /// The project's file, where it is not the first one of the program.
+    /// The project file to write, if it is not the first one of the program.
     pub(crate) project_file: Option<&'static str>,
 }
 
@@ -55,7 +55,7 @@ impl ExportStyle {
         project_file: None,
     };
 
-    /// Writes an entry, or says why it cannot be.
+    /// Writes an entry, or returns why that is not possible.
     pub(crate) fn write_entry(&self, portable: &Portable) -> Result<Value, String> {
         if let Some(why) = (self.refuses)(portable.kind) {
             return Err(why.to_owned());
@@ -95,10 +95,10 @@ impl ExportStyle {
             }
         }
         let mut env = portable.env.clone();
-        // What is passed on by name is written as a variable of that name.
+        // A variable passed by name is written as a placeholder for that variable.
         for name in &portable.pass_env {
             let value = (self.variable)(name, None).ok_or_else(|| {
-                format!("it is passed the variable {name}, which cannot be written there")
+                format!("it gets the variable {name} by name, which cannot be written there")
             })?;
             env.push((name.clone(), value));
         }
@@ -110,9 +110,7 @@ impl ExportStyle {
                 entry.insert("cwd".to_owned(), cwd.as_str().into());
             }
             Some(_) => {
-                return Err(
-                    "it starts in a folder of its own, which cannot be written there".to_owned()
-                );
+                return Err("it has a working folder, which cannot be written there".to_owned());
             }
             None => {}
         }

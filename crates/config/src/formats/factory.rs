@@ -1,4 +1,4 @@
-//! Factory Droid and its Bridge app: `mcpServers`. From its documentation and other integrators;
+//! Factory Droid and its Bridge app: `mcpServers`. Source: its documentation and other integrators;
 //! the project file is unverified.
 
 use super::program::{Program, project, user, user_on};

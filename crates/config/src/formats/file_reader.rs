@@ -1,6 +1,7 @@
-//! Collects the definitions of one file.
+//! Reads the server definitions of one file.
 //!
-//! Whatever is odd becomes a problem with file and line, and reading goes on with the next entry.
+//! Wrong input becomes a problem with file and line, and the next entry is still read. The fields
+//! of an entry are read in `entry_reader`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,39 +17,39 @@ use crate::store;
 use super::entry_reader::EntryReader;
 use super::program::{Dialect, FileShape, Program};
 
-/// Longer names are reported: no program can show them, and most are accidents.
+/// Longer names are reported: programs cannot display them, and most are accidents.
 const MAX_NAME_LENGTH: usize = 256;
 
-/// Words by which an entry is known where no key says that there are servers.
+/// Keys that identify a server entry in a map without a key such as `mcpServers`.
 const ENTRY_KEYS: [&str; 9] =
     ["command", "cmd", "url", "httpUrl", "serverUrl", "server_url", "baseUrl", "uri", "type"];
 
 /// How many servers one file may define.
 const MAX_SERVERS: usize = 20_000;
 
-/// One file while it is read.
+/// Reads one file; collects definitions and problems.
 pub(crate) struct FileReader<'a> {
     pub(crate) env: &'a Env,
     pub(crate) program: &'static Program,
     pub(crate) dialect: Dialect,
     pub(crate) source: Arc<Source>,
-    /// The project's folder, or that of the file.
+    /// The project's folder, or the folder of the file.
     pub(crate) folder: Arc<PathBuf>,
     /// The folder of the plugin the file belongs to.
     pub(crate) plugin: Option<Arc<PathBuf>>,
-    /// Put in front of every name, as plugins need it.
+    /// Prepended to every name, for plugins.
     pub(crate) name_prefix: String,
     pub(crate) rank: Rank,
-    /// There are more servers than are read, and it has been said.
+    /// Whether the problem about too many servers is already reported.
     pub(crate) limit_is_reported: bool,
-    /// Limits what further files of a project may take; none for the person's own.
+    /// Limits further files of a project; `None` for user files.
     pub(crate) budget: Option<ReadBudget>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl FileReader<'_> {
-    /// Reads a further file that belongs to this one.
+    /// Reads another file to which this one refers.
     pub(crate) fn read_further_file(&self, path: &Path) -> Result<Option<String>, Box<Problem>> {
         if let Some(budget) = &self.budget {
             budget.take(path)?;
@@ -58,7 +59,7 @@ impl FileReader<'_> {
 
     /// Reads a whole file.
     pub(crate) fn read_root(&mut self, root: &Node, shape: &FileShape) {
-        // A file may be empty, a variable that is set may not.
+        // A file may be empty; a variable that is set may not.
         let is_file = self.source.level != Level::Env;
         if root.is_null() && is_file {
             return;
@@ -83,7 +84,8 @@ impl FileReader<'_> {
             self.read_servers(node, &keys.join("."));
             return;
         }
-        // Only in a file that is about nothing else: `servers` in an editor's settings is not ours.
+        // Other keys are tried only in a file for MCP: in an editor's settings, `servers` may be
+        // something else.
         let is_dedicated =
             self.source.path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains("mcp"));
         let other = ["mcpServers", "servers", "mcp_servers"]
@@ -95,16 +97,21 @@ impl FileReader<'_> {
             let wanted = keys.join(".");
             let name = self.program.name;
             self.problems.push(
-                Problem::warning("wrong-key", format!("{name} looks for \"{wanted}\" here, not \"{other}\"; Wharf reads it all the same"))
-                    .in_file(&self.source.path)
-                    .on_line(node.line)
-                    .hint(format!("rename \"{other}\" to \"{wanted}\"")),
+                Problem::warning(
+                    "wrong-key",
+                    format!(
+                        "{name} looks for \"{wanted}\" here, not \"{other}\"; Wharf reads it anyway"
+                    ),
+                )
+                .in_file(&self.source.path)
+                .on_line(node.line)
+                .hint(format!("rename \"{other}\" to \"{wanted}\"")),
             );
             self.read_servers(node, other);
         }
     }
 
-    /// Reads a file that several programs share: the map may be the file itself.
+    /// Reads a file that several programs share: the whole file may be the map of servers.
     fn read_any_key_or_root(&mut self, root: &Node) {
         for key in ["mcpServers", "servers", "mcp_servers"] {
             if let Some(node) = root.get(key) {
@@ -113,7 +120,7 @@ impl FileReader<'_> {
             }
         }
         let is_entry = |node: &Node| ENTRY_KEYS.iter().any(|key| node.get(key).is_some());
-        // A variable holds nothing but servers, however wrong they are.
+        // A variable contains only servers, even if they are malformed.
         let is_variable = self.source.level == Level::Env;
         let is_ours = |map: &&Map| is_variable || map.iter().any(|(_, node)| is_entry(node));
         if let Some(map) = root.as_map().filter(is_ours) {
@@ -123,7 +130,7 @@ impl FileReader<'_> {
         }
     }
 
-    /// Reads a text that is about nothing else: the map may stand under its key or be everything.
+    /// Reads a document that contains only servers, with or without a key around the map.
     pub(crate) fn read_servers_or_root(&mut self, root: &Node) {
         let servers = root.get("mcpServers").or_else(|| root.get("mcp_servers")).unwrap_or(root);
         self.read_servers(servers, "mcpServers");
@@ -144,7 +151,7 @@ impl FileReader<'_> {
         self.problems.push(problem.on_line(node.line).hint(hint));
     }
 
-    /// Reads a list of servers that carry their names.
+    /// Reads a list of servers, each with a `name`.
     pub(crate) fn read_server_list(&mut self, node: &Node, called: &str) {
         let Some(list) = node.as_list() else {
             let message = format!("\"{called}\" must be a list of servers, not {}", node.kind());
@@ -214,7 +221,7 @@ impl FileReader<'_> {
         });
     }
 
-    /// Notes an error about the file.
+    /// Adds an error about the file.
     pub(crate) fn error(
         &mut self,
         code: &'static str,
@@ -225,7 +232,7 @@ impl FileReader<'_> {
         self.problems.push(problem.on_line(line).hint(hint));
     }
 
-    /// Notes that something in the file is out of Wharf's reach.
+    /// Adds a warning about something in the file that Wharf cannot read.
     pub(crate) fn out_of_reach(&mut self, line: u32, message: impl Into<String>) {
         self.problems.push(
             Problem::warning("out-of-reach", message).in_file(&self.source.path).on_line(line),
@@ -234,7 +241,7 @@ impl FileReader<'_> {
 }
 
 impl EntryReader<'_> {
-    /// Reports names that other places will have trouble with. They are kept as they are.
+    /// Reports names that other programs may not accept. They are not changed.
     fn check_name(&mut self) {
         let name = self.name.as_str();
         let (message, hint) = if name.is_empty() {
@@ -247,7 +254,7 @@ impl EntryReader<'_> {
             ("the name has control characters", "use letters, numbers, dash, underscore and dot")
         } else if name.contains(char::is_whitespace) {
             (
-                "the name has spaces, which some programs and tool names cannot show",
+                "the name has spaces, which some programs and tool names do not allow",
                 "use a dash or an underscore instead",
             )
         } else {

@@ -1,4 +1,4 @@
-//! fx: `mcpServers`. From other integrators.
+//! fx: `mcpServers`. Source: other integrators.
 
 use super::program::{Program, user};
 

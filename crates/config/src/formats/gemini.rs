@@ -1,7 +1,7 @@
-//! Gemini CLI: `url` means SSE there and `httpUrl` Streamable HTTP.
+//! Gemini CLI: `url` means SSE and `httpUrl` means Streamable HTTP.
 //!
-//! From its own source and documentation: `mcp.allowed` and `mcp.excluded` beside the map, a state
-//! file for switched-off servers, `$VAR` and `%VAR%` in values, `trust` (shown, never honoured).
+//! Source: its code and documentation. `mcp.allowed` and `mcp.excluded` filter servers, a state
+//! file lists disabled ones; values may have `$VAR` and `%VAR%`; `trust` is only displayed.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use super::program_files::{self, ProgramFile};
 pub(super) const DIALECT: Dialect = Dialect { url: TransportKind::Sse, ..Dialect::STANDARD }
     .with(Syntax::DOLLAR.union(Syntax::PERCENT));
 
-/// How Gemini and its forks want an entry written.
+/// How to write an entry for Gemini and its forks.
 pub(super) const STYLE: ExportStyle = ExportStyle {
     url: ["httpUrl", "url"],
     has_cwd: true,
@@ -29,13 +29,13 @@ pub(super) const STYLE: ExportStyle = ExportStyle {
     ..ExportStyle::STANDARD
 };
 
-/// Reads the names of tools that are written as calls: `read(path)` lets `read` through.
+/// Reads tool names that are written as calls: `read(path)` includes `read`.
 pub(super) fn read_extra_fields(map: &Map, entry: &mut EntryReader<'_>) {
     if let Some(node) = map.get("authProviderType") {
         entry.out_of_reach(
             "authProviderType",
             node,
-            "Gemini CLI signs in to it with credentials of its own",
+            "Gemini CLI signs in with its own credentials",
         );
     }
     for tool in entry.policy().include_tools.iter_mut().flatten() {
@@ -68,13 +68,13 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("gemini", "Gemini CLI")
 };
 
-/// Applies `mcp.excluded` and `mcp.allowed` of each of the program's files to the entries of all.
+/// Applies `mcp.excluded` and `mcp.allowed` of each file to the servers of all files.
 pub(super) fn apply_lists(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let files = program_files::read_for_definitions(scan, definitions);
     apply(scan, &files, definitions);
 }
 
-/// Applies the lists and the state file of Gemini CLI to servers of its extensions.
+/// Applies the lists and the state file of Gemini CLI to the servers of its extensions.
 pub(super) fn apply_to_extensions(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let files = program_files::read_for_program(scan, &PROGRAM);
     apply(scan, &files, definitions);
@@ -125,12 +125,12 @@ fn apply_enablement_file(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     }
 }
 
-/// Gemini CLI compares names without case, and writes them in lower case.
+/// Gemini CLI ignores case in names and writes them in lower case.
 fn normalize_name(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-/// What a server is called: by its name, and without the extension it belongs to.
+/// Returns the name of a server, with and without the prefix of its extension.
 fn names_of(definition: &Definition) -> impl Iterator<Item = String> {
     let name = definition.name.as_str();
     let plain =

@@ -1,7 +1,7 @@
-//! Extensions of Gemini CLI: `gemini-extension.json` with `mcpServers` in a folder of its own.
+//! Extensions of Gemini CLI: `gemini-extension.json` with `mcpServers`, one folder per extension.
 //!
-//! From its own source and documentation: `${extensionPath}` is that folder; which extensions are
-//! off is kept as path rules, of which the last that fits the working folder counts.
+//! Source: its code and documentation. `${extensionPath}` is that folder. Path rules disable
+//! extensions; the last rule that matches the working folder decides.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn finish(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     }
 }
 
-/// Reads a rule such as `!/srv/*`: whether the extension is on below that folder.
+/// Evaluates a rule such as `!/srv/*`: whether it enables or disables the extension in a folder.
 fn evaluate_rule(rule: &str, folder: &Path) -> Option<bool> {
     let (on, pattern) = match rule.strip_prefix('!') {
         Some(pattern) => (false, pattern),

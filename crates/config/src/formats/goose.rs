@@ -1,7 +1,7 @@
-//! Goose: `extensions` in YAML, with `cmd`, `uri`, `envs` and limits in seconds.
+//! Goose: `extensions` in YAML, with `cmd`, `uri`, `envs` and timeouts in seconds.
 //!
-//! From its own source: built-in, platform, frontend and inline extensions are no servers, nor are
-//! bundled ones; `env_keys` names variables that it keeps in the keyring.
+//! Source: its code. Built-in, platform, frontend, inline and bundled extensions are not servers;
+//! `env_keys` names variables that Goose stores in the keyring.
 
 use crate::document::{Key, Map, Node};
 use crate::problem::Problem;

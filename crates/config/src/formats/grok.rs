@@ -1,4 +1,4 @@
-//! Grok Build: `[mcp_servers.<name>]` in TOML, like Codex. From other integrators.
+//! Grok Build: `[mcp_servers.<name>]` in TOML, like Codex. Source: other integrators.
 
 use super::codex;
 use super::program::{Dialect, Program, project, user};

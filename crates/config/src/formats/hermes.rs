@@ -1,7 +1,7 @@
-//! Hermes: `mcp_servers` in YAML. From its documentation.
+//! Hermes: `mcp_servers` in YAML. Source: its documentation.
 //!
-//! Limits are in seconds, `timeout` that of a call; `tools` holds what to offer and what to leave
-//! out. On Windows newer versions keep the file among the local application data.
+//! Timeouts are in seconds, and `timeout` is that of a call; `tools` has the included and excluded
+//! tools. On Windows, newer versions have the file in the local application data.
 
 use super::program::{Dialect, Program, TimeoutKind, user, user_on};
 

@@ -1,4 +1,4 @@
-//! Junie, the agent of JetBrains: `mcpServers`. From its documentation and another integrator.
+//! Junie, the agent of JetBrains: `mcpServers`. Source: its documentation and another integrator.
 
 use super::program::{Program, project, user};
 

@@ -1,6 +1,6 @@
-//! Kilo Code: opencode's shape under its own names, and the older `.kilocode/mcp.json`.
+//! Kilo Code: opencode's format in its own files, and the older `.kilocode/mcp.json`.
 //!
-//! From another integrator.
+//! Source: another integrator.
 
 use crate::document::Node;
 
@@ -28,7 +28,7 @@ pub(super) const PROGRAM: Program = Program {
 fn read(root: &Node, reader: &mut FileReader<'_>) {
     opencode::read(root, reader);
     if let Some(older) = root.get("mcpServers") {
-        // The extension came from Roo Code, which counts in seconds.
+        // The extension is a fork of Roo Code, which uses seconds.
         reader.dialect = reader.dialect.in_seconds();
         reader.read_servers(older, "mcpServers");
     }

@@ -1,4 +1,4 @@
-//! Kimi: `mcpServers`; the folder was renamed, both are looked at. From other integrators.
+//! Kimi: `mcpServers`; the folder was renamed, and both names are read. Source: other integrators.
 
 use super::program::{Program, project, user};
 

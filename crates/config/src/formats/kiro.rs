@@ -1,4 +1,4 @@
-//! Kiro: `mcpServers`; its `timeout` limits starting only. From another integrator.
+//! Kiro: `mcpServers`; its `timeout` limits only the start. Source: another integrator.
 
 use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, TimeoutKind, project, user};

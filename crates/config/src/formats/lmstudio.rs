@@ -1,6 +1,6 @@
-//! LM Studio: `mcpServers`; older versions kept the file in the cache folder.
+//! LM Studio: `mcpServers`; older versions had the file in the cache folder.
 //!
-//! From another integrator and its issue tracker.
+//! Source: another integrator and its issue tracker.
 
 use super::export::ExportStyle;
 use super::program::{Program, user};

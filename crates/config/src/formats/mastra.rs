@@ -1,4 +1,4 @@
-//! Mastra Code: `mcpServers`. From other integrators.
+//! Mastra Code: `mcpServers`. Source: other integrators.
 
 use super::program::{Program, project, user};
 

@@ -1,4 +1,4 @@
-//! mcp-cli: `mcpServers` in the shared folder, under its own file name. From other integrators.
+//! mcp-cli: `mcpServers` in the shared folder, with its own file name. Source: other integrators.
 
 use super::program::{Program, user};
 

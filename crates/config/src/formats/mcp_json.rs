@@ -1,7 +1,7 @@
-//! `mcp.json` and `.mcp.json` in a project: the files that many programs share.
+//! `mcp.json` and `.mcp.json` in a project: files that many programs share.
 //!
-//! They belong to no program, so they stand lowest; the programs known to read them are named.
-//! Claude Code keeps a list of those it has switched off, which counts here.
+//! They belong to no program, so they have the lowest priority; `also_read_by` names the programs
+//! that read them. Claude Code's list of switched-off servers is applied here.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
-//! MCPHost: `~/.mcp.json`, with headers as lines and servers that are built in.
+//! MCPHost: `~/.mcp.json`, with headers as a list of lines, and built-in servers.
 //!
-//! From its own source: `${env://VAR}` and `${env://VAR:-default}`; a `url` without a `type` is
-//! SSE; servers of the type `builtin` run inside of it and are none for others.
+//! Source: its code. Placeholders are `${env://VAR}` and `${env://VAR:-default}`; a `url` without a
+//! `type` is SSE; servers of type `builtin` run inside MCPHost, so they are skipped.
 
 use crate::document::{Key, Map, Node, Value};
 use crate::expand::Syntax;

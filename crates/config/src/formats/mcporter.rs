@@ -1,7 +1,7 @@
 //! mcporter: `mcpServers` with `baseUrl`, commands as lists, `$env:VAR`.
 //!
-//! From its own source: most words also with underscores, and a token in `bearerToken` or in the
-//! variable that `bearerTokenEnv` names.
+//! Source: its code. Most field names also exist with underscores; a bearer token is in
+//! `bearerToken` or in the variable that `bearerTokenEnv` names.
 
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
@@ -33,7 +33,7 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("mcporter", "mcporter")
 };
 
-/// Adds the header for a token that stands in the entry or in a variable.
+/// Adds the header for a bearer token in the entry or in a variable.
 pub(super) fn add_bearer_token_header(map: &Map, entry: &mut EntryReader<'_>) {
     let get = |keys: [&str; 2]| keys.iter().find_map(|key| map.get(key)).and_then(Node::as_str);
     let token = get(["bearerToken", "bearer_token"]);

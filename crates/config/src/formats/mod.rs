@@ -1,9 +1,9 @@
 //! The programs that keep MCP servers in files, one per module, highest priority first.
 //!
-//! A program is a table of files plus the few things it does differently. What many share is
-//! written once: `program` (the table), `file_reader` (server maps), `entry_reader` and `scalars`
-//! (fields), `plugin` (folders that bring servers along), `program_files` (lists of switched-off
-//! servers).
+//! A program is a table of files plus the few things it does differently. Shared code is in
+//! `program` (the table), `file_reader` (server maps), `entry_reader` and `scalars` (fields),
+//! `plugin` (plugins and extensions), `export` (entries for other programs)
+//! and `program_files` (lists of disabled servers).
 
 mod entry_reader;
 mod export;
@@ -71,7 +71,7 @@ pub(crate) use export::{ExportStyle, braced_variable};
 pub(crate) use file_reader::FileReader;
 pub(crate) use program::{ConfigFile, FileShape, PathTemplate, Program};
 
-/// All programs. The order decides between equal priorities.
+/// All programs. For equal priorities the order decides.
 pub(crate) static PROGRAMS: [&Program; 55] = [
     &wharf::PROGRAM,
     &omp::PROGRAM,
@@ -130,13 +130,13 @@ pub(crate) static PROGRAMS: [&Program; 55] = [
     &wharf::DEFAULTS_PROGRAM,
 ];
 
-/// A variable that holds the servers themselves.
+/// A variable whose value is the servers as JSON.
 pub(crate) static VARIABLE: ConfigFile = program::variable("");
 
-/// The command line itself, which is no file either.
+/// Servers given on the command line, which are not in a file.
 pub(crate) static ONE_OFF_PROGRAM: &Program = &wharf::ONE_OFF_PROGRAM;
 
-/// A file that somebody named, of whatever program.
+/// A file that the person named, of any program.
 pub(crate) static ANY_FILE: ConfigFile = program::user("").any_key_or_root();
 
 /// Finds a program by its short name.
@@ -150,7 +150,7 @@ pub(crate) fn program_by_name(word: &str) -> Option<&'static Program> {
     program(word).or_else(|| PROGRAMS.iter().copied().find(is_name))
 }
 
-/// Goes through the programs that Wharf knows, as id and name.
+/// Lists the programs that Wharf knows, as id and name.
 pub fn providers() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROGRAMS.iter().map(|program| (program.id, program.name))
 }

@@ -1,7 +1,7 @@
-//! oh-my-pi, and the shape its forks pisces and xcsh share with it.
+//! oh-my-pi, and the format that its forks pisces and xcsh share.
 //!
-//! From its own documentation and source: our fields with `timeout` in milliseconds, `enabled`
-//! and `timeout` also as strings, `disabledServers` and `enabledServers` beside the map.
+//! Source: its documentation and code. The fields are ours, with `timeout` in milliseconds;
+//! `enabled` and `timeout` may be strings; `disabledServers` and `enabledServers` are lists.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::source::Level;
 use super::program::{Dialect, Program, project, user};
 use super::program_files::{self, ProgramFile};
 
-/// How the family reads an entry.
+/// How oh-my-pi and its forks read an entry.
 pub(super) const DIALECT: Dialect = Dialect { quoted_scalars: true, ..Dialect::NATIVE };
 
 pub(super) const PROGRAM: Program = Program {
@@ -30,7 +30,7 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("omp", "oh-my-pi")
 };
 
-/// Applies the lists beside the map: a person's list counts for all files, a project's for its own.
+/// Applies the lists beside the map: a user list applies to all files, a project list to its file.
 pub(super) fn apply_lists(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let files = program_files::read_for_definitions(scan, definitions);
     let lists = |key| {

@@ -1,9 +1,8 @@
 //! opencode: `mcp` with `local` and `remote` entries, the command as a list.
 //!
-//! From its own source: version 1 has the servers under `mcp`, version 2 under `mcp.servers`;
-//! limits in milliseconds, one or two of them; `{env:X}` and `{file:path}`; the root `tools` map
-//! switches tools off by `<server>_<tool>` globs. Sources disagree on Windows, so both are looked
-//! at.
+//! Source: its code. Version 1 has the servers under `mcp`, version 2 under `mcp.servers`; one or
+//! two timeouts in milliseconds; placeholders `{env:X}` and `{file:path}`; the root `tools` map
+//! disables tools by `<server>_<tool>` globs. Sources disagree about Windows: both paths are read.
 
 use std::collections::HashMap;
 
@@ -17,7 +16,7 @@ use super::file_reader::FileReader;
 use super::program::{Dialect, Program, TimeUnit, notice_on, project, user, user_on, variable};
 use super::program_files;
 
-/// No real name has more.
+/// The limit for underscores in a glob; no real name has more.
 const MAX_UNDERSCORES: usize = 32;
 
 /// How opencode and its forks read an entry.
@@ -80,7 +79,7 @@ pub(super) fn read(root: &Node, reader: &mut FileReader<'_>) {
     }
 }
 
-/// Leaves out the tools that the `tools` map of any of the files switches off.
+/// Excludes the tools that the `tools` map of any file disables.
 pub(super) fn apply_tool_switches(scan: &mut Scan<'_>, definitions: &mut [Definition]) {
     let files = program_files::read_for_definitions(scan, definitions);
     let mut by_name: HashMap<String, Vec<&mut Definition>> = HashMap::new();
@@ -101,7 +100,8 @@ pub(super) fn apply_tool_switches(scan: &mut Scan<'_>, definitions: &mut [Defini
     }
 }
 
-/// Splits `server_tool` at every underscore, since names may have some; `server*` is all of it.
+/// Returns every split of `server_tool` at an underscore, because names may contain underscores;
+/// `server*` means all tools.
 fn server_and_tool_splits(glob: &str) -> impl Iterator<Item = (&str, &str)> {
     let whole = glob.strip_suffix('*').map(|name| (name, "*"));
     let split = glob.match_indices('_').take(MAX_UNDERSCORES);
@@ -109,7 +109,7 @@ fn server_and_tool_splits(glob: &str) -> impl Iterator<Item = (&str, &str)> {
     whole.into_iter().chain(split.filter(|(_, tool)| !tool.is_empty()))
 }
 
-/// A server may itself be called "servers".
+/// Tells a map of servers from an entry: a server may be named "servers".
 fn is_map_of_servers(node: &Node) -> bool {
     let is_entry = node.get("type").is_some_and(|kind| kind.as_str().is_some())
         || node.get("command").is_some_and(|command| command.as_map().is_none())

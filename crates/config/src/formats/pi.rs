@@ -1,6 +1,6 @@
-//! Pi: `mcpServers`, as its MCP adapter reads it. From the adapter's own source.
+//! Pi: `mcpServers`, as its MCP adapter reads it. Source: the code of the adapter.
 //!
-//! `$env:VAR` counts beside `${VAR}`, and a token may stand apart from the headers.
+//! `$env:VAR` is also a placeholder, and a bearer token has its own field.
 
 use crate::expand::Syntax;
 

@@ -1,4 +1,4 @@
-//! pisces, a fork of oh-my-pi with its own folders. From its documentation.
+//! pisces, a fork of oh-my-pi with its own folders. Source: its documentation.
 
 use super::omp::{self, DIALECT};
 use super::program::{Program, project, user};

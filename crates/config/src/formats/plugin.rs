@@ -1,7 +1,7 @@
-//! Folders that bring servers along: plugins and extensions.
+//! Plugins and extensions: folders with a manifest that define servers.
 //!
-//! Their servers are called `plugin:server`, `${CLAUDE_PLUGIN_ROOT}` and the like stand for the
-//! folder, and a manifest may not point outside of it.
+//! Their servers are named `plugin:server`. `${CLAUDE_PLUGIN_ROOT}` and similar placeholders are
+//! replaced by the folder. A manifest may not refer to files outside of it.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::expand::Syntax;
 
 use super::file_reader::FileReader;
 
-/// Goes on reading as that plugin.
+/// Sets the plugin, its name prefix and its placeholders on a reader.
 pub(super) fn apply_to_reader(reader: &mut FileReader<'_>, folder: &Path, name: &str) {
     reader.plugin = Some(Arc::new(folder.to_owned()));
     reader.name_prefix = format!("{name}:");
     reader.dialect = reader.dialect.with(Syntax::PLUGIN);
 }
 
-/// Reads a file of servers that a manifest names.
+/// Reads a file of servers to which a manifest refers.
 pub(super) fn read_servers_file(file: &str, folder: &Path, line: u32, reader: &mut FileReader<'_>) {
     let Some(path) = join_inside(folder, file) else {
         let message =
@@ -53,7 +53,7 @@ pub(super) fn read_servers_file(file: &str, folder: &Path, line: u32, reader: &m
     }
 }
 
-/// Returns the name that a manifest gives.
+/// Reads the name of a plugin from its manifest.
 pub(super) fn read_manifest_name(manifest: &Path, reader: &mut FileReader<'_>) -> Option<String> {
     let text = match reader.read_further_file(manifest) {
         Ok(text) => text?,
@@ -66,12 +66,12 @@ pub(super) fn read_manifest_name(manifest: &Path, reader: &mut FileReader<'_>) -
     root.get("name")?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Returns the last part of a path.
+/// Returns the name of a folder.
 pub(super) fn folder_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Reads a folder name such as `1.10.2` as a version.
+/// Parses a folder name such as `1.10.2` as a version.
 pub(super) fn parse_version(folder: &Path) -> Option<Vec<u64>> {
     let name = folder_name(folder);
     let name = name.strip_prefix('v').unwrap_or(&name);
@@ -79,7 +79,7 @@ pub(super) fn parse_version(folder: &Path) -> Option<Vec<u64>> {
     numbers.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// Joins a relative path that stays inside a folder, also when links are followed.
+/// Joins a relative path; `None` if it leaves the folder, also through symbolic links.
 fn join_inside(folder: &Path, relative: &str) -> Option<PathBuf> {
     let relative = Path::new(relative);
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);

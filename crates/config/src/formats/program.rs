@@ -1,4 +1,4 @@
-//! What is known of a program: its files, and how it reads them.
+//! The table of a program: its files, where the servers are in them, and how it reads an entry.
 
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
@@ -14,7 +14,7 @@ use crate::discover::Scan;
 pub(crate) struct Program {
     /// The short name, as in `discovery.disabled`.
     pub(crate) id: &'static str,
-    /// The name as people know it.
+    /// The display name.
     pub(crate) name: &'static str,
     /// Higher wins.
     pub(crate) priority: u8,
@@ -22,20 +22,20 @@ pub(crate) struct Program {
     pub(crate) files: &'static [ConfigFile],
     /// How it reads an entry.
     pub(crate) dialect: Dialect,
-    /// Whether the servers of a project replace the person's, and do not only come first.
+    /// Whether project servers replace all user servers, instead of only those of the same name.
     pub(crate) project_replaces_user: bool,
-    /// Whether others look at its files after it is done with them.
+    /// Whether other programs or stages read its documents again, so that they stay in the cache.
     pub(crate) keeps_documents: bool,
-    /// Reads the fields of an entry that only this program has.
+    /// Reads the fields that only this program has.
     pub(crate) read_extra_fields: fn(&Map, &mut EntryReader<'_>),
-    /// How it wants entries written, if servers can be copied to it.
+    /// How to write an entry for it, if servers can be exported to it.
     pub(crate) export: Option<&'static ExportStyle>,
-    /// Looks at everything once its files are read: lists of switched-off servers, state files.
+    /// Runs after all files are read; applies lists of disabled servers and state files.
     pub(crate) finish: fn(&mut Scan<'_>, &mut [Definition]),
 }
 
 impl Program {
-    /// A program without habits of its own, of the priority that most have.
+    /// A program with the defaults: the usual priority and the standard dialect.
     pub(crate) const fn new(id: &'static str, name: &'static str) -> Self {
         Self {
             id,
@@ -58,16 +58,16 @@ pub(crate) struct ConfigFile {
     pub(crate) precedence: FilePrecedence,
     pub(crate) template: PathTemplate,
     pub(crate) shape: FileShape,
-    /// Other programs that read it too.
+    /// Other programs that also read it.
     pub(crate) also_read_by: &'static [&'static str],
 }
 
-/// A file of the person's, at the same place on every system.
+/// A user file with the same path template on every system.
 pub(crate) const fn user(place: &'static str) -> ConfigFile {
     user_on(place, place, place)
 }
 
-/// A file of the person's, with its place on Linux, macOS and Windows; empty where it has none.
+/// A user file with its path template for Linux, macOS and Windows; empty where it has none.
 pub(crate) const fn user_on(
     linux: &'static str,
     macos: &'static str,
@@ -82,39 +82,39 @@ pub(crate) const fn user_on(
     }
 }
 
-/// A file of a project, relative to its folder.
+/// A project file, relative to the project's folder.
 pub(crate) const fn project(place: &'static str) -> ConfigFile {
     ConfigFile { level: Level::Project, precedence: FilePrecedence::Project, ..user(place) }
 }
 
 impl ConfigFile {
-    /// The servers are under these keys.
+    /// Sets the keys that lead to the servers.
     pub(crate) const fn servers(self, keys: &'static [&'static str]) -> Self {
         self.with_shape(FileShape::Servers(keys))
     }
 
-    /// The servers are found by this function.
+    /// Sets the function that reads the servers.
     pub(crate) const fn read_by(self, read: fn(&Node, &mut FileReader<'_>)) -> Self {
         self.with_shape(FileShape::Custom(read))
     }
 
-    /// The servers may also be the whole file, as in files that many programs share.
+    /// Accepts any of the usual keys, or the whole file as the map of servers.
     pub(crate) const fn any_key_or_root(self) -> Self {
         self.with_shape(FileShape::AnyKeyOrRoot)
     }
 
-    /// It is a script or a database: only its presence is told.
+    /// Only reports that the file exists: it is a script or a database.
     pub(crate) const fn out_of_reach(self, text: &'static str) -> Self {
         self.with_shape(FileShape::Notice(text))
     }
 
-    /// It overrides the program's other files.
+    /// Makes it override the program's other files.
     pub(crate) const fn first(mut self) -> Self {
         self.precedence = FilePrecedence::First;
         self
     }
 
-    /// These programs read it too.
+    /// Names other programs that also read it.
     pub(crate) const fn also_read_by(mut self, names: &'static [&'static str]) -> Self {
         self.also_read_by = names;
         self
@@ -126,7 +126,7 @@ impl ConfigFile {
     }
 }
 
-/// Where a file lies, by system. See `discover/path_template.rs` for what may stand in it.
+/// The path of a file, by system. `discover/path_template.rs` has the syntax.
 pub(crate) struct PathTemplate {
     pub(crate) linux: &'static str,
     pub(crate) macos: &'static str,
@@ -135,45 +135,45 @@ pub(crate) struct PathTemplate {
 
 /// Where in a file the servers are.
 pub(crate) enum FileShape {
-    /// A map under these keys.
+    /// A map of servers under these keys.
     Servers(&'static [&'static str]),
     /// Under `mcpServers`, `servers` or `mcp_servers`, or the whole file.
     AnyKeyOrRoot,
-    /// Out of reach: say so where the file is there.
+    /// Not readable: reported with this text if the file exists.
     Notice(&'static str),
-    /// Anything else.
+    /// Read by this function.
     Custom(fn(&Node, &mut FileReader<'_>)),
 }
 
-/// How a program reads an entry, where programs differ over the same words.
+/// How a program reads an entry, where programs give the same field different meanings.
 #[derive(Clone, Copy)]
 pub(crate) struct Dialect {
-    /// Its placeholders.
+    /// The placeholders that it replaces.
     pub(crate) syntax: Syntax,
-    /// What a number in `timeout` counts.
+    /// The unit of a number in `timeout`.
     pub(crate) unit: TimeUnit,
-    /// What `timeout` limits.
+    /// Which timeout `timeout` sets.
     pub(crate) timeout_kind: TimeoutKind,
-    /// The range that `timeout` is kept in, in its own unit.
+    /// The range to which `timeout` is clamped, in its own unit.
     pub(crate) timeout_range: Option<(f64, f64)>,
-    /// What `url` means without a `type`.
+    /// The transport of a `url` without a `type`.
     pub(crate) url: TransportKind,
     /// Whether the program refuses a `url` without a `type`.
     pub(crate) needs_type: bool,
-    /// Whether Wharf's own fields count, approvals included.
+    /// Whether Wharf's own fields are read, including approvals.
     pub(crate) native: bool,
     /// Whether `enabled` and `timeout` may be strings.
     pub(crate) quoted_scalars: bool,
 }
 
-/// What a number counts.
+/// The unit of a timeout.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeUnit {
     Milliseconds,
     Seconds,
 }
 
-/// Which limit is meant.
+/// Which timeout a field sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeoutKind {
     Both,
@@ -194,10 +194,10 @@ impl Dialect {
         quoted_scalars: false,
     };
 
-    /// Wharf's own files: all fields count, values are resolved when connecting.
+    /// Wharf's own files: all fields are read, values are resolved when connecting.
     pub(crate) const NATIVE: Self = Self { native: true, ..Self::STANDARD }.with(Syntax::RESOLVED);
 
-    /// The editors that came from VS Code.
+    /// Editors based on VS Code.
     pub(crate) const EDITOR: Self = Self::STANDARD.with(Syntax::ENV_COLON.union(Syntax::EDITOR));
 
     /// Adds placeholders.
@@ -206,14 +206,14 @@ impl Dialect {
         self
     }
 
-    /// Counts `timeout` in seconds.
+    /// Sets the unit of `timeout` to seconds.
     pub(crate) const fn in_seconds(mut self) -> Self {
         self.unit = TimeUnit::Seconds;
         self
     }
 }
 
-/// A variable that holds the servers themselves, as JSON.
+/// A variable whose value is the servers as JSON.
 pub(crate) const fn variable(name: &'static str) -> ConfigFile {
     let file = user(name);
     ConfigFile { level: Level::Env, ..file }
@@ -221,7 +221,7 @@ pub(crate) const fn variable(name: &'static str) -> ConfigFile {
         .read_by(|root, reader| reader.read_servers_or_root(root))
 }
 
-/// A file that Wharf can see but not read: its presence is a notice.
+/// A file that Wharf cannot read; only its existence is reported.
 pub(crate) const fn notice_on(
     [linux, macos, windows]: [&'static str; 3],
     text: &'static str,

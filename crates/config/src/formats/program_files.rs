@@ -1,4 +1,6 @@
-//! Switches that programs keep apart from the entries: lists of names and small state files.
+//! Reads a program's files again for settings beside the servers, such as lists of disabled ones.
+//!
+//! A project file may not switch off servers of the person; `counts_for` checks this.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use crate::source::Level;
 
 use super::program::{ConfigFile, FileShape, Program};
 
-/// A file that may say more than its servers.
+/// A parsed file of a program.
 pub(super) struct ProgramFile {
     pub(super) level: Level,
     pub(super) path: PathBuf,
@@ -19,15 +21,15 @@ pub(super) struct ProgramFile {
 }
 
 impl ProgramFile {
-    /// Tells whether what this file says counts for a definition. What came with a project says
-    /// nothing about the person's own servers.
+    /// Tells whether the settings in this file apply to a definition. Settings of a project do not
+    /// apply to user servers.
     pub(super) fn counts_for(&self, definition: &Definition) -> bool {
         self.level != Level::Project || definition.source.level == Level::Project
     }
 }
 
-/// Reads all files of the program that these definitions belong to. Those without servers count,
-/// too: an administrator's file may hold nothing but a list of names.
+/// Reads all files of the program to which these definitions belong, also files without servers: an
+/// administrator's file may contain only a list of names.
 pub(super) fn read_for_definitions(
     scan: &mut Scan<'_>,
     definitions: &[Definition],
@@ -63,13 +65,13 @@ pub(super) fn read_for_program(scan: &mut Scan<'_>, program: &Program) -> Vec<Pr
     found
 }
 
-/// Reads a list of names; what is no text is passed over.
+/// Reads a list of names; values that are not strings are skipped.
 pub(super) fn names(node: &Node) -> BTreeSet<String> {
     let list = node.as_list().unwrap_or_default();
     list.iter().filter_map(Node::as_str).map(str::to_owned).collect()
 }
 
-/// Switches a definition off because its owner did so elsewhere.
+/// Marks a definition as switched off by its own program.
 pub(super) fn switch_off(definition: &mut Definition, reason: impl Into<String>) {
     definition.off = Some(SwitchedOff { reason: reason.into(), by_other_program: true });
 }

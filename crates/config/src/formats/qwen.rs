@@ -1,4 +1,4 @@
-//! Qwen Code, a fork of Gemini CLI that reads the same shapes. From another integrator.
+//! Qwen Code, a fork of Gemini CLI with the same format. Source: another integrator.
 
 use super::gemini;
 use super::program::{Program, project, user};

@@ -1,7 +1,7 @@
-//! Roo Code: a settings file inside an editor's storage, and `.roo/mcp.json` in projects.
+//! Roo Code: a settings file in an editor's storage, and `.roo/mcp.json` in projects.
 //!
-//! From its own source: `streamable-http`, limits in seconds, `alwaysAllow` (shown only),
-//! `disabledTools`.
+//! Source: its code. It has `streamable-http`, timeouts in seconds, `alwaysAllow` (displayed, never
+//! honoured) and `disabledTools`.
 
 use super::program::{Dialect, Program, project, user};
 

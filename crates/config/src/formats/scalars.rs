@@ -1,4 +1,6 @@
-//! Reads single values as the kind a field wants, and says so where the file has another.
+//! Reads single values of an entry: text, lists, booleans, timeouts, ports.
+//!
+//! A value of another type is converted or ignored, with a problem.
 
 use crate::document::{Node, Value};
 use crate::env::Platform;
@@ -8,11 +10,11 @@ use crate::time::parse_duration;
 use super::entry_reader::EntryReader;
 use super::program::{TimeUnit, TimeoutKind};
 
-/// A day; longer limits are accidents or no limits at all.
+/// One day; a longer timeout is an accident or means no timeout.
 const MAX_TIMEOUT_MS: f64 = 86_400_000.0;
 
 impl EntryReader<'_> {
-    /// Reads a text.
+    /// Reads a string.
     pub(crate) fn text(&mut self, word: &str, node: &Node) -> Option<String> {
         match &node.value {
             Value::String(text) => Some(text.clone()),
@@ -26,26 +28,26 @@ impl EntryReader<'_> {
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
                 let message = format!("\"{word}\" must be a string, not {}", node.kind());
-                self.error("wrong-type", node.line, word, (message, "write one text in quotes"));
+                self.error("wrong-type", node.line, word, (message, "write one string in quotes"));
                 None
             }
         }
     }
 
-    /// Reads a text that may have placeholders and in which white space around it is an accident.
+    /// Reads a string that may have placeholders; surrounding white space is removed.
     pub(crate) fn written(&mut self, word: &str, node: &Node) -> Option<WrittenText> {
         let syntax = self.dialect.syntax;
         self.trimmed(word, node).map(|text| WrittenText { text, syntax })
     }
 
-    /// Reads a text without the white space around it.
+    /// Reads a string and removes surrounding white space, which is an accident.
     pub(crate) fn trimmed(&mut self, word: &str, node: &Node) -> Option<String> {
         let text = self.text(word, node)?;
         let trimmed = text.trim();
         if trimmed.len() == text.len() {
             return Some(text);
         }
-        self.warn_stray_space(word, node, "left out");
+        self.warn_stray_space(word, node, "removed");
         Some(trimmed.to_owned())
     }
 
@@ -62,7 +64,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Reads arguments: a list of texts, or one text with spaces.
+    /// Reads arguments: a list of strings, or one string with spaces.
     pub(super) fn arguments(&mut self, word: &str, node: &Node) -> Vec<WrittenText> {
         let syntax = self.dialect.syntax;
         if let Some(line) = node.as_str() {
@@ -75,7 +77,7 @@ impl EntryReader<'_> {
         self.texts(word, node).into_iter().map(|text| WrittenText { text, syntax }).collect()
     }
 
-    /// Reads a list of texts.
+    /// Reads a list of strings.
     pub(crate) fn texts(&mut self, word: &str, node: &Node) -> Vec<String> {
         let Some(list) = node.as_list() else {
             let message = format!("\"{word}\" must be a list, not {}", node.kind());
@@ -94,7 +96,7 @@ impl EntryReader<'_> {
         ours: &str,
         node: &Node,
     ) -> Vec<(String, WrittenText)> {
-        // Values of native entries are resolved when connecting; all other texts are not.
+        // In native entries these values are resolved when connecting (`Syntax::RESOLVED`).
         let syntax = self.dialect.syntax;
         if let Some(map) = node.as_map() {
             let pairs = map.iter().filter_map(|(key, value)| {
@@ -106,7 +108,7 @@ impl EntryReader<'_> {
                         self.warn("wrong-type", value.line, &field, (message, hint));
                         return None;
                     }
-                    // A line end is not allowed in a header at all.
+                    // HTTP does not allow line ends in a header.
                     _ if ours == "headers" => self.trimmed(&field, value)?,
                     _ => self.text(&field, value)?,
                 };
@@ -119,7 +121,7 @@ impl EntryReader<'_> {
         }
         let lines = node.as_list().unwrap_or_default().iter().map(Node::as_str);
         let split = |line: Option<&str>| {
-            // `Name: value` is usual for headers, and the value may well have a `=` in it.
+            // Headers are usually `Name: value`, and the value may contain `=`.
             let colon = line?.split_once(':').filter(|_| ours == "headers");
             let (name, text) = colon.or_else(|| line?.split_once('='))?;
             Some((name.trim().to_owned(), WrittenText { text: text.trim().to_owned(), syntax }))
@@ -142,18 +144,17 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Reads a text whose absence does not make the entry useless; anything else is reported and
-    /// ignored.
+    /// Reads an optional string; any other value is reported and ignored.
     pub(super) fn optional_text(&mut self, word: &str, node: &Node) -> Option<String> {
         let text = node.as_str().map(str::to_owned);
         if text.is_none() {
             let message = format!("\"{word}\" must be a string, not {}; ignored", node.kind());
-            self.warn("wrong-type", node.line, word, (message, "write one text in quotes"));
+            self.warn("wrong-type", node.line, word, (message, "write one string in quotes"));
         }
         text
     }
 
-    /// Reads the number of a port; anything else is reported and ignored.
+    /// Reads a port number; any other value is reported and ignored.
     pub(super) fn port(&mut self, word: &str, node: &Node) -> Option<u16> {
         let port = node.as_f64().and_then(port);
         if port.is_none() {
@@ -163,7 +164,7 @@ impl EntryReader<'_> {
         port
     }
 
-    /// Reads a truth value; anything else is reported and ignored.
+    /// Reads a boolean; any other value is reported and ignored.
     pub(crate) fn flag(&mut self, word: &str, node: &Node) -> Option<bool> {
         let quoted = match node.as_str() {
             Some("true") => Some(true),
@@ -183,7 +184,7 @@ impl EntryReader<'_> {
         flag
     }
 
-    /// Reads a limit; anything that is none is reported and ignored.
+    /// Reads a timeout; any other value is reported and ignored.
     pub(super) fn read_timeout(
         &mut self,
         word: &str,
@@ -204,7 +205,7 @@ impl EntryReader<'_> {
             (None, None) => None,
         };
         let Some(milliseconds) = milliseconds.filter(|limit| *limit <= MAX_TIMEOUT_MS) else {
-            let message = format!("\"{word}\" is no usable time limit; ignored");
+            let message = format!("\"{word}\" is not a valid timeout; ignored");
             let hint = match unit {
                 TimeUnit::Milliseconds => "write milliseconds, such as 30000",
                 TimeUnit::Seconds => "write seconds, such as 30",
@@ -225,7 +226,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// Keeps `timeout` in the range its program keeps it in; people paste milliseconds.
+    /// Clamps `timeout` to the range of its program, because people paste milliseconds.
     fn clamp_to_range(&mut self, word: &str, node: &Node, number: f64) -> f64 {
         match self.dialect.timeout_range.filter(|_| word == "timeout") {
             Some((least, most)) if !(least..=most).contains(&number) => {
@@ -257,7 +258,7 @@ fn milliseconds_per(unit: TimeUnit) -> f64 {
     }
 }
 
-/// Turns a number of a file into a port.
+/// Converts a number to a port.
 pub(super) fn port(number: f64) -> Option<u16> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
     (number.fract() == 0.0 && (1.0..=65_535.0).contains(&number)).then_some(number as u16)

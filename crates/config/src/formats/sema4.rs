@@ -1,4 +1,4 @@
-//! Sema4.ai Studio: a map of servers. From other integrators.
+//! Sema4.ai Studio: a map of servers. Source: other integrators.
 
 use super::program::{Program, user};
 

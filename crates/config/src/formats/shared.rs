@@ -1,6 +1,6 @@
-//! Places that several programs have begun to share: `~/.config/mcp` and `.agents`.
+//! Files that several programs share: `~/.config/mcp` and `.agents`.
 //!
-//! From programs that read them. Some of these files hold the map without a key around it.
+//! Source: programs that read them. In some of these files the map of servers has no key around it.
 
 use super::program::{Program, project, user};
 

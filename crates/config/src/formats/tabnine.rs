@@ -1,4 +1,4 @@
-//! Tabnine: a map of servers. From other integrators.
+//! Tabnine: a map of servers. Source: other integrators.
 
 use super::program::{Program, user};
 

@@ -1,4 +1,4 @@
-//! Trae, an editor that came from VS Code: `mcpServers`. From other integrators.
+//! Trae, an editor based on VS Code: `mcpServers`. Source: other integrators.
 
 use super::program::{Dialect, Program, user};
 

@@ -1,7 +1,7 @@
-//! Mistral Vibe: `[[mcp_servers]]`, a list of tables with names, in TOML.
+//! Mistral Vibe: `[[mcp_servers]]`, a list of named tables, in TOML.
 //!
-//! From its own source: `transport` names the kind; headers and the variable for one more stand in
-//! the entry or in its `auth` table of the type `static`, a registered client in one of `oauth`.
+//! Source: its code. Headers, and a header from a variable, are in the entry or in its `auth` table
+//! of type `static`; an OAuth client is in one of type `oauth`.
 
 use crate::document::{Map, Node};
 use crate::expand::Syntax;
@@ -42,7 +42,7 @@ fn read(root: &Node, reader: &mut FileReader<'_>) {
     }
 }
 
-/// Adds the header whose value comes from a variable, unless the entry has that header itself.
+/// Adds the header whose value comes from a variable, unless the entry already has that header.
 fn add_api_key_header(map: &Map, entry: &mut EntryReader<'_>) {
     let get = |key| map.get(key).and_then(Node::as_str).map(str::trim).filter(|t| !t.is_empty());
     let Some(variable) = get("api_key_env") else { return };

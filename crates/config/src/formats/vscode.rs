@@ -1,8 +1,8 @@
 //! VS Code: `servers` at the top of `mcp.json`, not `mcpServers`.
 //!
-//! From its own source and documentation: profiles have their own copy, older settings keep
-//! `mcp.servers`, a dev container brings its own. `inputs` are asked for by VS Code itself, so a
-//! `${input:…}` is a warning that names it. Which servers are off is kept in a database.
+//! Source: its code and documentation. Profiles have their own copy, older settings have
+//! `mcp.servers`, a dev container can define servers. Only VS Code can ask for `inputs`, so
+//! `${input:…}` is a warning. The list of disabled servers is in a database, which is not read.
 
 use super::export::{self, ExportStyle};
 use super::program::{Dialect, Program, project, user};

@@ -1,6 +1,6 @@
-//! Warp: a file of its own beside the many of other programs that it reads.
+//! Warp: its own file; it also reads files of many other programs.
 //!
-//! From its own documentation; those others are named as also read by Warp where they belong.
+//! Source: its documentation. Files of other programs name Warp in `also_read_by`.
 
 use super::program::{Program, project, user};
 

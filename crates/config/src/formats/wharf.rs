@@ -1,6 +1,6 @@
-//! Wharf's own files, the variable that replaces all files, and the defaults.
+//! Wharf's own files, the variable that replaces all files, and the built-in defaults.
 //!
-//! The fields are those of the user guide; all of them count here, approvals included.
+//! The fields are those of the user guide; all of them are honoured here, including approvals.
 
 use super::program::{Dialect, Program, project, user};
 
@@ -15,17 +15,17 @@ pub(super) const PROGRAM: Program = Program {
     ..Program::new("wharf", NAME)
 };
 
-/// `WHARF_MCP_SERVERS`: when it is set, no file is looked at, so it is not among the files here.
+/// `WHARF_MCP_SERVERS`: if it is set, no file is read, so it is not in a list of files.
 pub(super) const VARIABLE_PROGRAM: Program =
     Program { priority: 110, dialect: Dialect::NATIVE, ..Program::new("env", "WHARF_MCP_SERVERS") };
 
-/// A server that is given on a command line and in no file; see `one_off`.
+/// A server that is given only on the command line; see `one_off`.
 pub(super) const ONE_OFF_PROGRAM: Program = Program {
     priority: 110,
     dialect: Dialect::NATIVE,
     ..Program::new(crate::one_off::ONE_OFF, "command line")
 };
 
-/// What a fresh machine gets; see `defaults`.
+/// The built-in default servers; see `defaults`.
 pub(super) const DEFAULTS_PROGRAM: Program =
     Program { priority: 0, dialect: Dialect::NATIVE, ..Program::new("defaults", "Wharf defaults") };

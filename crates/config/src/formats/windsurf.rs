@@ -1,6 +1,6 @@
 //! Windsurf: `mcpServers` with `serverUrl` for remote servers and `disabledTools`.
 //!
-//! From its documentation and other integrators. The JetBrains plugin has a file of its own; no
+//! Source: its documentation and other integrators. The JetBrains plugin has its own file; no
 //! project file is documented.
 
 use crate::expand::Syntax;

@@ -1,7 +1,7 @@
-//! Zed: `context_servers` in its settings, limits in seconds.
+//! Zed: `context_servers` in its settings, timeouts in seconds.
 //!
-//! From its own source: the settings lie under `~/.config/zed` on macOS too, and under `%APPDATA%`
-//! on Windows. Entries of extensions have only `settings`: what they start is known to Zed alone.
+//! Source: its code. The settings are in `~/.config/zed` also on macOS, and in `%APPDATA%` on
+//! Windows. Entries of extensions have only `settings`; only Zed knows how to start them.
 
 use crate::document::{Key, Map, Node};
 
@@ -43,7 +43,7 @@ fn read(root: &Node, reader: &mut FileReader<'_>) {
         let name = crate::text::clip(&key.text, 100);
         reader.out_of_reach(
             node.line,
-            format!("\"{name}\" comes from a Zed extension, which alone knows how to start it"),
+            format!("\"{name}\" comes from a Zed extension; only Zed can start it"),
         );
     }
 }

@@ -1,14 +1,14 @@
-//! A secret that is put where secrets belong, to see that nothing ever shows it.
+//! A canary: a secret put into variables and headers, to check that no output contains it.
 
 use crate::document::{Node, Value};
 
-/// The secret. No placeholder can swallow it: it begins with a blank.
+/// The secret. It begins with a blank, so that no placeholder can contain it.
 pub(super) const CANARY: &str = " s3cret-canary";
 
 /// Adds the secret to all variables and headers, and to nothing else.
 ///
-/// A server may be called "env", so what a key begins with tells apart variables and fields: the
-/// fields of all programs begin with a small letter.
+/// A server may be named "env", so only keys that begin with a capital letter count as variables:
+/// the fields of all programs begin with a small letter.
 pub(super) fn plant(node: &mut Node) {
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(plant),
@@ -24,12 +24,12 @@ pub(super) fn plant(node: &mut Node) {
     }
 }
 
-/// Tells whether all that stands below a key is secret.
+/// Tells whether all values below a key are secrets.
 pub(super) fn is_group(key: &str) -> bool {
     ["env", "environment", "envs", "headers", "http_headers"].contains(&key)
 }
 
-/// Tells whether a text holds the secret already, so that nothing follows from seeing it.
+/// Tells whether a text contains the secret.
 pub(super) fn is_in(text: &str) -> bool {
     text.contains(CANARY.trim())
 }
@@ -59,7 +59,7 @@ fn plant_in_group(group: &mut Node) {
     }
 }
 
-/// Fails if the secret can be seen.
+/// Fails if an output contains the secret.
 pub(super) fn assert_hidden(shown: &str, what: &str) {
     assert!(!is_in(shown), "{what} shows a secret: {shown}");
 }

@@ -1,4 +1,4 @@
-//! Any text in each notation: it is read or refused, with a line that is in it.
+//! Fuzz targets for the parsers: a text is parsed or rejected, and all lines are within the text.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::document::{self, MAX_DEPTH, Node, Notation, SyntaxError, Value};
 
-/// Reads JSON, and compares with a second reader what both understand.
+/// Parses JSON, and compares the value with that of `serde_json` if both accept the text.
 pub(super) fn json(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let ours = read(&text, Notation::Json);
@@ -15,17 +15,17 @@ pub(super) fn json(bytes: &[u8]) {
     }
 }
 
-/// Reads TOML.
+/// Parses TOML.
 pub(super) fn toml(bytes: &[u8]) {
     drop(read(&String::from_utf8_lossy(bytes), Notation::Toml));
 }
 
-/// Reads YAML.
+/// Parses YAML.
 pub(super) fn yaml(bytes: &[u8]) {
     drop(read(&String::from_utf8_lossy(bytes), Notation::Yaml));
 }
 
-/// Reads a text and checks everything that is promised about the result.
+/// Parses a text and checks the invariants of the result.
 fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
     let lines = LineRange::of(text);
     match document::parse(text, notation) {
@@ -34,7 +34,7 @@ fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
             for duplicate in parsed.duplicate_keys {
                 lines.check(duplicate.line);
                 lines.check(duplicate.first_line);
-                assert!(duplicate.first_line <= duplicate.line, "the later key counts");
+                assert!(duplicate.first_line <= duplicate.line, "the later key is used");
             }
             Ok(parsed.root)
         }
@@ -43,14 +43,14 @@ fn read(text: &str, notation: Notation) -> Result<Node, SyntaxError> {
             assert!(error.column >= 1, "columns are counted from 1");
             let message = &error.message;
             assert!(!message.starts_with(char::is_uppercase), "{message:?} is not lower case");
-            assert!(!message.is_empty() && !message.ends_with('.'), "{message:?} is no phrase");
+            assert!(!message.is_empty() && !message.ends_with('.'), "{message:?} is not a phrase");
             assert!(!message.contains(char::is_control), "{message:?} is not one line");
             Err(error)
         }
     }
 }
 
-/// The lines of a text.
+/// The range of valid lines of a text.
 pub(super) struct LineRange {
     last: u32,
 }
@@ -76,15 +76,15 @@ impl LineRange {
         let mut seen = HashSet::new();
         for (key, value) in map.iter().flat_map(|map| map.iter()) {
             self.check(key.line);
-            assert!(seen.insert(&key.text), "a key stands twice");
+            assert!(seen.insert(&key.text), "a key appears twice");
             self.check_node(value, depth);
         }
     }
 }
 
-/// Tells whether two readers mean the same.
+/// Tells whether two parsers return the same value.
 ///
-/// Numbers are not compared: we keep digits that the other reader rounds.
+/// Numbers are not compared: we keep digits that the other parser rounds.
 pub(super) fn is_same(ours: &Node, theirs: &Json) -> bool {
     match (&ours.value, theirs) {
         (Value::Null, Json::Null) | (Value::Number(_), Json::Number(_)) => true,

@@ -1,4 +1,4 @@
-//! Any text and a change that follows from it: what was asked for is done, once, and nothing else.
+//! Fuzz targets for edits: a change is applied, is idempotent, and changes nothing else.
 
 use serde_json::{Value as Json, json};
 
@@ -9,13 +9,13 @@ use super::canary::{self, CANARY};
 use super::documents::is_same;
 use super::seeded_choice::SeededChoice;
 
-/// In a file of so many levels no change is too deep, in any notation.
+/// Up to this depth of a file, no change exceeds the nesting limit.
 const SAFE_DEPTH: usize = 70;
 
 /// How many changes are tried on one text.
 const CHANGES: usize = 4;
 
-/// Keys that mean something to one function or another, or need quotes.
+/// Keys with a special meaning, or that need quotes.
 const KEYS: &[&str] = &[
     "mcpServers",
     "mcp_servers",
@@ -49,7 +49,7 @@ fn edit(bytes: &[u8], notation: Notation) {
     let mut choice = SeededChoice::of(bytes);
     let Ok(parsed) = document::parse(&text, notation) else {
         let refused = apply(&text, notation, &[Change::Remove { path: vec!["a".to_owned()] }]);
-        assert!(matches!(refused, Err(EditError::Syntax(_))), "a broken text was changed");
+        assert!(matches!(refused, Err(EditError::Syntax(_))), "invalid text was changed");
         assert_eq!(redact(&text, notation), CONTENT_NOT_SHOWN);
         return;
     };
@@ -80,14 +80,14 @@ impl File<'_> {
         }
     }
 
-    /// Tells whether something new could be too deep.
+    /// Tells whether a new value could exceed the nesting limit.
     fn is_deep(&self, change: &Change) -> bool {
         let below = self.root.as_map().into_iter().flat_map(Map::iter);
         let deepest = below.map(|(_, value)| depth(value)).max().unwrap_or_default();
         deepest.max(path_of(change).len()) > SAFE_DEPTH
     }
 
-    /// Makes a change and checks everything that is promised about the result.
+    /// Applies a change and checks the invariants of the result.
     fn check(&self, change: &Change) {
         let Some(after) = self.apply(self.text, change) else { return };
         let parsed = document::parse(&after, self.notation);
@@ -106,7 +106,7 @@ impl File<'_> {
         }
         assert_eq!(self.apply(&after, change).as_ref(), Some(&after), "{change:?} again");
         let shown = diff(self.text, &after, self.notation, "file");
-        assert_eq!(shown.is_empty(), self.text == after, "the diff does not tell of {change:?}");
+        assert_eq!(shown.is_empty(), self.text == after, "the diff does not show {change:?}");
     }
 
     fn is_done(&self, change: &Change, root: &Node) -> bool {
@@ -126,7 +126,7 @@ impl File<'_> {
         }
     }
 
-    /// Puts a secret below some keys, and checks that neither the text nor a diff shows it.
+    /// Puts a secret below some keys, and checks that the redacted text and the diff hide it.
     fn check_redaction(&self, above: Vec<String>, choice: &mut SeededChoice) {
         let group = if choice.below(2) == 0 { "env" } else { "headers" };
         let path = [above, vec![group.to_owned(), "KEY".to_owned()]].concat();
@@ -134,10 +134,10 @@ impl File<'_> {
         let Some(one) = self.apply(self.text, &set(CANARY)) else { return };
         let Some(other) = self.apply(&one, &set(&CANARY.repeat(2))) else { return };
         for (before, after) in [(self.text, &*one), (&*one, self.text), (&*one, &*other)] {
-            canary::assert_hidden(&redact(after, self.notation), "a masked text");
+            canary::assert_hidden(&redact(after, self.notation), "a redacted text");
             let shown = diff(before, after, self.notation, "file");
             canary::assert_hidden(&shown, "a diff");
-            assert!(!shown.is_empty(), "the diff does not tell of a secret");
+            assert!(!shown.is_empty(), "the diff does not show a changed secret");
         }
     }
 }
@@ -190,7 +190,7 @@ fn path_of(change: &Change) -> &[String] {
     }
 }
 
-/// Collects the keys that lead to all values.
+/// Collects the paths of all values.
 fn collect(node: &Node, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
     for (key, value) in node.as_map().into_iter().flat_map(Map::iter) {
         path.push(key.text.clone());
@@ -206,7 +206,7 @@ fn depth(node: &Node) -> usize {
     1 + items.chain(values).map(depth).max().unwrap_or_default()
 }
 
-/// Tells whether two values are the same, wherever they stand.
+/// Tells whether two values are equal, ignoring lines.
 fn is_equal(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {
         (Value::List(one), Value::List(other)) => {

@@ -1,4 +1,4 @@
-//! Any text with any placeholders: it can be put together again, and what was replaced is final.
+//! Fuzz target for placeholders: the pieces join to the text, and replaced text is not expanded.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::source::Level;
 use super::FOLDER;
 use super::canary::{self, CANARY};
 
-/// Takes a text apart and replaces its placeholders, in the syntax of every program.
+/// Splits a text and replaces its placeholders, in every syntax.
 pub(super) fn expand(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if canary::is_in(&text) {
@@ -58,16 +58,16 @@ fn check(written: &WrittenText, context: ExpandContext<'_>) {
             }
         };
         assert!(!part.is_empty(), "a piece is empty");
-        assert!(!(is_text && was_text), "a text is in two pieces");
+        assert!(!(is_text && was_text), "adjacent literals are not one piece");
         was_text = is_text;
         whole.push_str(part);
     }
-    assert_eq!(whole, written.text, "the pieces are not the text");
+    assert_eq!(whole, written.text, "the pieces do not join to the text");
     assert_eq!(expand::has_placeholder(written, context), placeholders > 0);
     let expanded = expand::expand(written, context);
-    assert_eq!(expanded.uses.len(), placeholders, "each placeholder is told");
+    assert_eq!(expanded.uses.len(), placeholders, "not every placeholder is reported");
     assert!(placeholders > 0 || expanded.text == written.text, "plain text was changed");
-    // The other variables only mention it, so it can come from nowhere else.
+    // Other variables only contain its placeholder, so the value must come from `SECRET` itself.
     let has_the_secret = expanded.text.contains(CANARY);
-    assert!(asks_for_the_secret || !has_the_secret, "a value was expanded once more");
+    assert!(asks_for_the_secret || !has_the_secret, "a replaced value was expanded again");
 }

@@ -1,4 +1,4 @@
-//! Any text as each file of each program, from its reader to the listing.
+//! Fuzz target for the programs' readers: any text as each file, up to the JSON of the listing.
 
 use crate::catalog::{DefinitionState, Server};
 use crate::discover::Discovery;
@@ -16,10 +16,10 @@ use super::canary;
 use super::documents::LineRange;
 use super::program_readers::{EMPTY_MACHINE, PROGRAM_READERS, ProgramReader, parse_with_canary};
 
-/// No message of a problem, and no hint, is longer.
+/// The limit for the message and the hint of a problem.
 const MAX_MESSAGE_LENGTH: usize = 500;
 
-/// Reads a text as every file that could hold it.
+/// Reads a text as every file of its notation.
 pub(super) fn formats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for notation in [Notation::Json, Notation::Toml, Notation::Yaml] {
@@ -32,7 +32,7 @@ pub(super) fn formats(bytes: &[u8]) {
     }
 }
 
-/// Checks that each entry of a plain map is there, under the name that it has in the file.
+/// Checks that each entry of a plain map is read, with its name in the file.
 fn check_names(reader: &ProgramReader, root: &Node, found: &Discovery) {
     let servers = match &reader.file.shape {
         FileShape::Servers(keys) => root.pointer(keys),
@@ -74,12 +74,14 @@ fn check_server(server: &Server, lines: &LineRange) {
     }
     match server.state {
         DefinitionState::Invalid => {
-            assert!(server.has_errors(), "an invalid server does not say why");
+            assert!(server.has_errors(), "an invalid server without an error");
         }
         DefinitionState::Enabled | DefinitionState::Duplicate | DefinitionState::Native => {
-            assert!(!server.has_errors() && server.spec.is_some(), "used despite an error");
+            assert!(!server.has_errors() && server.spec.is_some(), "it is used despite an error");
         }
-        DefinitionState::Disabled => assert!(server.reason.is_some(), "off without a reason"),
+        DefinitionState::Disabled => {
+            assert!(server.reason.is_some(), "it is disabled without a reason");
+        }
         DefinitionState::Untrusted | DefinitionState::Shadowed => {}
     }
     canary::assert_hidden(&format!("{server:?}"), "a server");
@@ -93,8 +95,8 @@ fn check_problem(problem: &Problem, lines: &LineRange) {
         lines.check(line);
     }
     for text in [Some(&problem.message), problem.hint.as_ref()].into_iter().flatten() {
-        assert!(text.chars().count() <= MAX_MESSAGE_LENGTH, "too long to be read: {text}");
-        assert!(!text.contains(is_unsafe), "{text:?} could harm a terminal");
+        assert!(text.chars().count() <= MAX_MESSAGE_LENGTH, "the text is too long: {text}");
+        assert!(!text.contains(is_unsafe), "{text:?} is unsafe for a terminal");
         canary::assert_hidden(text, "a problem");
     }
 }

@@ -1,9 +1,8 @@
-//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
+//! The fuzz targets of this crate: each takes any bytes and panics if an invariant is violated.
 //!
-//! They are plain functions, so that `tests` can run all of them for a second on every change; the
-//! folder `fuzz` at the root runs the same ones for hours with libFuzzer, which sets
-//! `cfg(fuzzing)`. To add one, write it in a file here and name it in [`FUZZ_TARGETS`] and in
-//! `fuzz/Cargo.toml`.
+//! They are plain functions, so that `tests` can run each for a second on every change; the folder
+//! `fuzz` at the root runs them for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one,
+//! write it in a file here and name it in [`FUZZ_TARGETS`] and in `fuzz/Cargo.toml`.
 
 mod canary;
 mod documents;
@@ -16,7 +15,7 @@ mod seeded_choice;
 mod tests;
 mod trust;
 
-/// All targets.
+/// All fuzz targets.
 pub const FUZZ_TARGETS: &[ConfigFuzzTarget] = &[
     ConfigFuzzTarget::new("json", documents::json, &JSON),
     ConfigFuzzTarget::new("toml", documents::toml, &TOML),
@@ -28,7 +27,7 @@ pub const FUZZ_TARGETS: &[ConfigFuzzTarget] = &[
     ConfigFuzzTarget::new("trust", trust::trust, &ALL),
 ];
 
-/// Samples, and the endings of the golden files that go with them.
+/// Samples, and the extensions of the golden files to use as further samples.
 type Corpus = (&'static [&'static str], &'static [&'static str]);
 
 const JSON: Corpus = (&[SERVERS_JSON, COMMENTS_JSON, UNSAFE_JSON], &["json", "jsonc"]);
@@ -48,19 +47,19 @@ const EXTENSIONS_YAML: &str = include_str!("../../fuzz_samples/extensions.yaml")
 const ANCHORS_YAML: &str = include_str!("../../fuzz_samples/anchors.yaml");
 const PLACEHOLDERS: &str = include_str!("../../fuzz_samples/placeholders.txt");
 
-/// The working folder of the targets; there is nothing in it.
+/// The working folder of the targets, which does not exist.
 pub const FOLDER: &str = "/nowhere/project";
 
-/// One target.
+/// A fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigFuzzTarget {
-    /// The name of the target.
+    /// The name.
     pub name: &'static str,
-    /// Runs it once.
+    /// Runs the target once.
     pub run: fn(&[u8]),
     /// Inputs worth mutating.
     pub samples: &'static [&'static str],
-    /// Which files of the golden tests are worth it, too, by the end of their names.
+    /// The extensions of the golden files to mutate, too.
     pub golden: &'static [&'static str],
 }
 
@@ -70,11 +69,11 @@ impl ConfigFuzzTarget {
     }
 }
 
-/// Runs the target of a name.
+/// Runs the target with a name.
 ///
 /// # Panics
 ///
-/// If a promise is broken, or there is no target of that name.
+/// If an invariant is violated, or there is no target with that name.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = FUZZ_TARGETS.iter().find(|target| target.name == name);
     assert!(target.is_some(), "no fuzz target is called {name:?}");

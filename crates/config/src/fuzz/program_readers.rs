@@ -1,4 +1,4 @@
-//! The files of all programs on a machine without any, for reading whatever as each of them.
+//! The readers of all programs' files, for fuzzing them with any document on an empty machine.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::source::Level;
 use super::FOLDER;
 use super::canary;
 
-/// YAML can unfold to far more; that only takes time.
+/// YAML aliases can expand to far more values, which would only take time.
 const MAX_NODES: usize = 5_000;
 
-/// A machine on which there is no file.
+/// A machine without files.
 pub(super) static EMPTY_MACHINE: LazyLock<Env> = LazyLock::new(|| {
     Env::new(Platform::Linux, FOLDER)
         .with_home("/nowhere/home")
@@ -24,7 +24,7 @@ pub(super) static EMPTY_MACHINE: LazyLock<Env> = LazyLock::new(|| {
         .with_variable("SET", "value")
 });
 
-/// The files of all programs, without those that are read as one before.
+/// The files of all programs, without files that are read in the same way as another.
 pub(super) static PROGRAM_READERS: LazyLock<Vec<ProgramReader>> = LazyLock::new(|| {
     let mut known = HashSet::new();
     let files = PROGRAMS.iter().flat_map(|program| {
@@ -33,7 +33,7 @@ pub(super) static PROGRAM_READERS: LazyLock<Vec<ProgramReader>> = LazyLock::new(
     files.filter(|reader| reader.deduplication_key().is_some_and(|key| known.insert(key))).collect()
 });
 
-/// A file that a program reads in its own way.
+/// A file of a program, with a path.
 pub(super) struct ProgramReader {
     pub(super) program: &'static Program,
     pub(super) file: &'static ConfigFile,
@@ -55,7 +55,7 @@ impl ProgramReader {
         )
     }
 
-    /// Returns what decides how it is read; nothing if it is not.
+    /// Returns a key that is equal for files that are read in the same way; `None` if not read.
     fn deduplication_key(&self) -> Option<String> {
         let shape = match &self.file.shape {
             FileShape::Servers(keys) => keys.join("."),
@@ -70,7 +70,7 @@ impl ProgramReader {
     }
 }
 
-/// Returns where a file lies, with some name for what may be called anything.
+/// Returns the path of a file, with fixed names for wildcards.
 fn path_of(file: &ConfigFile) -> PathBuf {
     let template = &file.template;
     let text = if template.linux.is_empty() { template.windows } else { template.linux };
@@ -81,7 +81,7 @@ fn path_of(file: &ConfigFile) -> PathBuf {
     }
 }
 
-/// Parses a text and puts a secret into it; nothing if that is not possible or too much.
+/// Parses a text and adds the canary; `None` if it cannot be parsed or is too large.
 pub(super) fn parse_with_canary(text: &str, notation: Notation) -> Option<Parsed> {
     let mut parsed = document::parse(text, notation).ok()?;
     if canary::is_in(text) || count(&parsed.root) > MAX_NODES {

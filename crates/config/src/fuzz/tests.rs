@@ -1,18 +1,18 @@
-//! Runs every fuzz target for a moment on mutated samples, without any tool but the compiler.
+//! Runs every fuzz target for a second on mutated samples, without external tools.
 //!
-//! `WHARF_FUZZ_SECONDS` is the time for each target, `WHARF_FUZZ_TARGET` the name of the only one
-//! to run. A failure names the seed of the case, and `WHARF_FUZZ_SEED` begins with that case again.
-//! Beside the samples of a target, the files of the golden tests are mutated.
+//! `WHARF_FUZZ_SECONDS` is the time for each target; `WHARF_FUZZ_TARGET` selects one target. A
+//! failure prints the seed of the case; `WHARF_FUZZ_SEED` starts with that case. The samples of a
+//! target and the files of the golden tests are mutated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{ConfigFuzzTarget, FOLDER, FUZZ_TARGETS};
 
-/// Even a slow machine that does other things as well reads a few kilobytes faster.
+/// Even a slow, busy machine reads a few kilobytes faster.
 const TOO_SLOW: Duration = Duration::from_secs(10);
 
-/// No input grows beyond this, so that many can be tried.
+/// The length limit of an input, so that many can be tried.
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// Pieces with a meaning in at least one notation.
@@ -23,7 +23,7 @@ const PIECES: &[&str] = &[
     "\0", "\\ud83d", "\\u0000", "0x1", "1e9", "-", "+", "null", "~", "true", "${A:-b}", "{{", "}}",
 ];
 
-/// Values of every kind, in the notation that all others can read.
+/// Values of every type, in JSON, which the other notations can also read.
 const VALUES: &[&str] = &[
     "null",
     "true",
@@ -80,7 +80,7 @@ fn every_target_can_be_run_by_libfuzzer() {
     }
 }
 
-/// Returns the samples of a target and the golden files it wants.
+/// Returns the samples of a target and its golden files.
 fn corpus(target: &ConfigFuzzTarget) -> Vec<String> {
     let mut corpus: Vec<String> = target.samples.iter().map(|&sample| sample.to_owned()).collect();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/cases");
@@ -114,7 +114,7 @@ fn mutate(samples: &[String], random: &mut Random) -> Vec<u8> {
     if random.below(4) == 0 {
         input.clear();
     }
-    // Many changes try the parsers; a text must survive them to try what comes after.
+    // Many changes test the parsers; few changes keep the text valid for the later stages.
     let changes = if random.below(2) == 0 { 1 } else { 1 + random.below(8) };
     for _ in 0..changes {
         let start = random.below(input.len() + 1);
@@ -146,7 +146,7 @@ fn mutate(samples: &[String], random: &mut Random) -> Vec<u8> {
     input
 }
 
-/// Puts a value, or a text of another sample, in the place of a text in quotes.
+/// Replaces a quoted text by a value or by a quoted text of another sample.
 fn replace_text(input: &mut Vec<u8>, start: usize, samples: &[String], random: &mut Random) {
     let Some(range) = quoted(input, start) else { return };
     let other = random.pick(samples).as_bytes();
@@ -158,11 +158,11 @@ fn replace_text(input: &mut Vec<u8>, start: usize, samples: &[String], random: &
     input.splice(range, value.iter().copied());
 }
 
-/// Finds the first text in quotes behind a position.
+/// Finds the first quoted text after a position.
 fn quoted(input: &[u8], start: usize) -> Option<std::ops::Range<usize>> {
     let quote =
         |from: usize| Some(from + input.get(from..)?.iter().position(|byte| *byte == b'"')?);
-    // Behind an odd number of quotes a text has begun.
+    // After an odd number of quotes the position is inside a quoted text.
     let is_inside = input[..start].split(|byte| *byte == b'"').count() % 2 == 0;
     let open = if is_inside { quote(quote(start)? + 1)? } else { quote(start)? };
     Some(open..quote(open + 1)? + 1)
@@ -185,7 +185,7 @@ fn from_env(name: &str) -> Option<String> {
 struct Random(u64);
 
 impl Random {
-    /// Spreads the bits, because neighbouring seeds would begin with similar numbers.
+    /// Mixes the bits of the seed: otherwise neighbouring seeds start with similar numbers.
     fn new(seed: u64) -> Self {
         Self((seed ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xBF58_476D_1CE4_E5B9) | 1)
     }

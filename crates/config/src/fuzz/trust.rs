@@ -1,4 +1,4 @@
-//! Any entry of a project: agreeing to it holds for exactly that entry, and keeps no secret.
+//! Fuzz target for trust: it holds for exactly one entry, and the stored record has no secrets.
 
 use crate::document::{Node, Notation, Value};
 use crate::named_files::NamedFiles;
@@ -10,7 +10,7 @@ use super::canary;
 use super::program_readers::{EMPTY_MACHINE, PROGRAM_READERS, ProgramReader, parse_with_canary};
 use super::seeded_choice::SeededChoice;
 
-/// Agrees to every entry of a text, as a file of some program, and to nothing else.
+/// Trusts each entry of a text, read as a project file of some program.
 pub(super) fn trust(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut choice = SeededChoice::of(bytes);
@@ -30,7 +30,7 @@ fn check(definition: &Definition, choice: &mut SeededChoice) {
     let (mut store, files) = (TrustStore::default(), NamedFiles::default());
     assert_eq!(store.check(definition, &EMPTY_MACHINE, &files), Trust::Unknown);
     store.accept(&TrustSubject::of(definition, &EMPTY_MACHINE));
-    // What looks like the variables of a server may be one that is called "env".
+    // A server may be named "env", so that its fields look like variables.
     let name = definition.name.as_str().rsplit(':').next().unwrap_or_default();
     if !canary::is_group(name) {
         canary::assert_hidden(&format!("{store:?}"), "the record of trust");
@@ -47,13 +47,13 @@ fn check(definition: &Definition, choice: &mut SeededChoice) {
             continue;
         }
         let Trust::Changed(differences) = store.check(&changed, &EMPTY_MACHINE, &files) else {
-            panic!("a change at {place:?} is not seen");
+            panic!("a change at {place:?} is not detected");
         };
-        assert!(!differences.is_empty(), "a change at {place:?} is not told");
+        assert!(!differences.is_empty(), "a change at {place:?} is not reported");
     }
 }
 
-/// Makes a value another one of its kind.
+/// Changes a value to another one of its type.
 fn change_value(value: &mut Value) -> bool {
     match value {
         Value::String(text) => text.insert(0, 'x'),
@@ -65,7 +65,7 @@ fn change_value(value: &mut Value) -> bool {
     true
 }
 
-/// Makes a value a text that looks like it, where a record might mark the kinds.
+/// Replaces a value by a string that the record could confuse with it.
 fn replace_by_text(value: &mut Value) -> bool {
     let text = match value {
         Value::String(_) => return false,
@@ -79,7 +79,7 @@ fn replace_by_text(value: &mut Value) -> bool {
     true
 }
 
-/// Collects the ways to all values, as positions in lists and maps.
+/// Collects the paths of all values, as indexes in lists and maps.
 fn collect(node: &Node, way: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
     found.push(way.clone());
     for index in 0.. {

@@ -26,15 +26,15 @@ pub struct AddRequest {
     pub name: String,
     /// The entry, with the fields of Wharf's own files.
     pub entry: Value,
-    /// A token that goes to the credential store.
+    /// A token for the credential store.
     pub token: Option<Secret>,
-    /// The file.
+    /// The file to change.
     pub scope: ConfigScope,
     /// Whether an entry of this name is replaced.
     pub replace: bool,
 }
 
-/// Adds a server, or replaces it. What the person adds to a project is trusted.
+/// Adds or replaces a server. A server that is added to a project is trusted.
 pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError> {
     let AddRequest { name, mut entry, token, scope, replace } = request;
     let name: NewServerName = name.parse()?;
@@ -47,7 +47,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError>
     if existing.is_some() && !replace {
         return Err(ManageError::AlreadyExists { name: name.to_owned(), path });
     }
-    // The token is stored first: an entry that refers to nothing is worse than a spare token.
+    // The token is stored first: an unused token is better than an entry with a missing token.
     let mut stored = None;
     if let Some(token) = token {
         let resource = resource_of(spec.as_ref())?;
@@ -60,7 +60,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError>
     let set = Change::Set { path: native_keys(name), value: entry };
     if let Err(error) = edit_file(&path, &[set]) {
         if let Some(id) = stored {
-            // Should this fail as well, the first error still says more.
+            // If this fails, too, the first error is more useful.
             drop(remove_credential(env, &id));
         }
         return Err(error);
@@ -76,7 +76,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError>
     Ok(ChangeSummary { name: name.to_owned(), path: Some(path), message })
 }
 
-/// Reads the entry as it will be read from the file, and refuses what would not load.
+/// Reads the entry as it will be read from the file, and fails if it is not valid.
 fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, ManageError> {
     let invalid = |reason: &str, hint| ManageError::Invalid { reason: reason.to_owned(), hint };
     if !entry.is_object() {
@@ -88,7 +88,7 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, Man
     let Some(server) = catalog.servers.into_iter().next() else { return Ok(None) };
     let closer = match server.state {
         DefinitionState::Invalid => SpecResult::default(),
-        // It was not looked at closely, but has to work when it is switched on.
+        // A disabled entry was not expanded, but must be valid when it is switched on.
         DefinitionState::Disabled => {
             spec::build_spec(&server.definition, env, &NamedFiles::default())
         }
@@ -101,7 +101,7 @@ fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, Man
     }
 }
 
-/// Returns what a token of this server is bound to.
+/// Returns the address to which a token of this server is bound.
 pub(super) fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageError> {
     match spec.map(|spec| &spec.transport) {
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
@@ -119,7 +119,7 @@ pub(super) fn credential_of(entry: &Node) -> Option<&str> {
     entry.pointer(&["auth", "credentialId"])?.as_str()
 }
 
-/// Forgets a token whose entry is gone. The caller holds the lock.
+/// Removes a credential from the store. The caller holds the lock.
 pub(super) fn remove_credential(env: &Env, id: &str) -> Result<(), ManageError> {
     let mut credentials = Credentials::load(env)?;
     if credentials.remove(id) {
@@ -128,7 +128,7 @@ pub(super) fn remove_credential(env: &Env, id: &str) -> Result<(), ManageError> 
     Ok(())
 }
 
-/// Reads an entry that somebody gave as JSON, comments and all.
+/// Parses an entry from JSON, which may have comments.
 pub fn entry_from_json(text: &str) -> Result<Value, ManageError> {
     let parsed = parse(text, Notation::Json).map_err(|error| ManageError::Invalid {
         reason: format!("{error} (line {}, column {})", error.line, error.column),

@@ -1,4 +1,4 @@
-//! Why a change was not made. Several of the texts are part of the product.
+//! The error of changes to config files. Several messages are fixed by the product specification.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use crate::store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManageError {
-    /// Wharf does not write such names.
+    /// The name is not valid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The entry could not be used.
+    /// The entry is not valid.
     #[error("Invalid server config: {reason}")]
     Invalid {
         /// What is wrong with it.
@@ -24,7 +24,7 @@ pub enum ManageError {
         /// What to do about it.
         hint: Option<String>,
     },
-    /// There is one already.
+    /// The server exists already.
     #[error("Server \"{name}\" already exists in {}", .path.display())]
     AlreadyExists {
         /// The name.
@@ -32,23 +32,23 @@ pub enum ManageError {
         /// The file.
         path: PathBuf,
     },
-    /// There is none.
+    /// The server does not exist.
     #[error("Server \"{name}\" not found")]
     NotFound {
         /// The name.
         name: String,
-        /// What was probably meant.
+        /// The most similar name.
         nearest: Option<String>,
     },
-    /// It is in the other one of Wharf's own files.
+    /// The server is in another scope of Wharf's own files.
     #[error("Server \"{name}\" not found")]
     OtherScope {
         /// The name.
         name: String,
-        /// Whose file it is in.
+        /// The scope that has it.
         scope: &'static str,
     },
-    /// It belongs to another program.
+    /// Another program's file defines the server.
     #[error("Server \"{name}\" is defined in {} ({provider})", .path.display())]
     OtherProgram {
         /// The name.
@@ -58,10 +58,10 @@ pub enum ManageError {
         /// The program.
         provider: &'static str,
     },
-    /// A token can only be sent to an address.
-    #[error("a token needs the address of a server")]
+    /// A token needs a server with an address.
+    #[error("a token can only be stored for a server with \"url\"")]
     TokenWithoutUrl,
-    /// Its token cannot be noted in the file of another program.
+    /// Another program's file defines the server, and cannot hold a reference to a token.
     #[error("Server \"{name}\" is defined in {} ({provider}), which cannot refer to a stored token", .path.display())]
     OtherProgramToken {
         /// The name.
@@ -70,46 +70,46 @@ pub enum ManageError {
         path: PathBuf,
         /// The program.
         provider: &'static str,
-        /// How the program is named in a command.
+        /// The short name of the program.
         provider_id: &'static str,
     },
-    /// It came with a project, and nobody has agreed to it.
+    /// It comes from a project, and the person has not accepted it.
     #[error("Server \"{name}\" came with this project and is not trusted")]
     Untrusted {
         /// The name.
         name: String,
     },
-    /// A program that a project defines gets no stored token.
-    #[error("Server \"{name}\" is a program of a project, and such a program gets no stored token")]
+    /// A project defines a local program, which gets no stored token.
+    #[error("Server \"{name}\" is a local program of a project, which cannot use stored tokens")]
     ProjectProgram {
         /// The name.
         name: String,
     },
-    /// No program of that name can be copied from or to.
+    /// The program is unknown.
     #[error("unknown program \"{name}\"")]
     UnknownProgram {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// What was probably meant.
+        /// The most similar name.
         nearest: Option<&'static str>,
-        /// What there is.
+        /// The known names.
         known: Vec<&'static str>,
     },
-    /// There is no such file to copy from.
+    /// The file to import does not exist.
     #[error("there is no file {}", .path.display())]
     MissingFile {
         /// The file.
         path: PathBuf,
     },
-    /// The program keeps no such file.
+    /// The program has no file in this scope.
     #[error("{program} has no {scope} file to write to")]
     NoSuchFile {
         /// The program.
         program: &'static str,
-        /// Whose file.
+        /// The scope.
         scope: &'static str,
     },
-    /// A link of the project leads out of it.
+    /// A symbolic link in the project leads out of it.
     #[error("{} is a link that leads out of the project; it is not written to", .path.display())]
     OutsideProject {
         /// The link.
@@ -118,13 +118,13 @@ pub enum ManageError {
     /// The home folder is never a project.
     #[error("the home folder is not a project")]
     NoProject,
-    /// There is no home.
+    /// There is no home folder.
     #[error("there is no home folder for Wharf's files")]
     NoHome,
-    /// A file is not what it should be.
+    /// A file has an error.
     #[error("{}", with_location(.0))]
     Problem(Box<Problem>),
-    /// Nothing could be found at all.
+    /// No catalog could be made.
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),
     /// A file could not be read or written.

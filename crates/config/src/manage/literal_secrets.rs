@@ -1,5 +1,5 @@
-//! Finds secrets that stand literally in a definition, before they are copied into another file,
-//! and takes the ones out that the credential store can hold.
+//! Finds literal secrets in a definition that is to be copied into another file, and moves bearer
+//! tokens to the credential store.
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ use crate::server_url::ServerUrl;
 
 use super::portable::Portable;
 
-/// How well-known tokens begin.
+/// Prefixes of well-known tokens.
 const TOKENS: [&str; 10] =
     ["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "AKIA", "eyJ"];
 
-/// A secret that stands literally in an entry that was copied.
+/// A literal secret in a copied entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LiteralSecret {
@@ -24,14 +24,14 @@ pub struct LiteralSecret {
     pub name: String,
     /// The field, such as `headers.Authorization`.
     pub field: String,
-    /// Whether the credential store could hold it instead.
+    /// Whether it can be moved to the credential store.
     pub can_be_stored: bool,
 }
 
-/// A token on its way to the credential store.
+/// A token to be stored in the credential store.
 #[derive(Debug)]
 pub(super) struct TakenToken {
-    /// The address that it is for.
+    /// The address that it is bound to.
     pub(super) resource: String,
     pub(super) token: Secret,
 }
@@ -70,7 +70,7 @@ pub(super) fn literal_secrets(definition: &Definition, env: &Env) -> Vec<Literal
     secrets
 }
 
-/// Takes the bearer token out of the headers of a server that is to be copied.
+/// Removes the bearer token from the headers of a server that is to be copied.
 pub(super) fn take_token(portable: &mut Portable) -> Option<TakenToken> {
     let resource = resource_of(portable.url.as_deref()?)?;
     let at = portable.headers.iter().position(|(name, value)| {
@@ -81,13 +81,13 @@ pub(super) fn take_token(portable: &mut Portable) -> Option<TakenToken> {
     Some(TakenToken { resource, token })
 }
 
-/// Returns what a token for an address is bound to; none if the address is not known.
+/// Returns the address to which a token is bound; none if it has placeholders.
 fn resource_of(url: &str) -> Option<String> {
     let is_whole = !url.contains(['$', '{']);
     url.parse::<ServerUrl>().ok().filter(|_| is_whole)?.resource()
 }
 
-/// Reads `Authorization: Bearer token`.
+/// Parses `Authorization: Bearer token`.
 fn bearer<'a>(name: &str, value: &'a str) -> Option<&'a str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();
@@ -98,7 +98,7 @@ fn bearer<'a>(name: &str, value: &'a str) -> Option<&'a str> {
     is_bearer.then_some(token)
 }
 
-/// Tells whether a text stands for itself.
+/// Tells whether a text is literal: no placeholder, command or name of a variable.
 fn is_literal(written: &WrittenText, definition: &Definition, env: &Env) -> bool {
     let files = NamedFiles::default();
     let is_resolved = written.syntax.contains(Syntax::RESOLVED)

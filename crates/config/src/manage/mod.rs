@@ -1,7 +1,9 @@
-//! What a person does to their servers: add, remove, switch, copy from and to other programs.
+//! Changes of config files: add, remove, enable, disable, import and export servers, and store
+//! tokens.
 //!
-//! Every change is made under the one lock: read, edit as text, write as a whole. Only Wharf's own
-//! files are changed, except by `export`, which asks for another program's file by name.
+//! Every change holds the one lock: it reads the file, edits its text and replaces the whole file.
+//! Only Wharf's own files are changed, except by `export`, for which the caller names another
+//! program.
 
 mod add;
 mod error;
@@ -38,28 +40,28 @@ pub use transfer::{
     import,
 };
 
-/// Which of Wharf's own files is meant.
+/// Which one of Wharf's own files is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope {
-    /// The project's.
+    /// The project's file.
     Project,
-    /// The person's.
+    /// The user file.
     User,
 }
 
-/// A change that was made.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSummary {
     /// The server.
     pub name: String,
-    /// The file that was changed, if one was.
+    /// The changed file, if any.
     pub path: Option<PathBuf>,
-    /// What happened, in a sentence.
+    /// A sentence that describes the change.
     pub message: String,
 }
 
-/// Returns the folder in which a project's servers are kept: the repository's root, else the
-/// working folder. There is none in the home folder, which is never a project.
+/// Returns the project folder: the root of the repository, otherwise the working folder. The home
+/// folder is never a project.
 pub fn project_folder(env: &Env) -> Option<PathBuf> {
     let folders = project_folders(env);
     let root = repository_root(&env.cwd);
@@ -67,7 +69,7 @@ pub fn project_folder(env: &Env) -> Option<PathBuf> {
     root.or_else(|| folders.last().map(|folder| folder.as_ref().clone()))
 }
 
-/// Returns the scope for somebody who named none: the project, where there is one.
+/// Returns the default scope: the project, if there is one.
 pub fn default_scope(env: &Env) -> ConfigScope {
     if project_folder(env).is_some() { ConfigScope::Project } else { ConfigScope::User }
 }
@@ -85,8 +87,8 @@ pub fn native_file(env: &Env, scope: ConfigScope) -> Result<PathBuf, ManageError
     }
 }
 
-/// Links are followed, but those of a project came with it: one that leads out of it could make
-/// the person write to a file of their own.
+/// Fails if a symbolic link in a project's path leads out of the project: an untrusted project
+/// could otherwise redirect a write to a file of the person. Other links are followed.
 fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
     let Ok(real_folder) = folder.canonicalize() else { return Ok(()) };
     for part in path.ancestors().take_while(|part| *part != folder) {
@@ -99,7 +101,7 @@ fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
     Ok(())
 }
 
-/// The same for the file that a definition was found in.
+/// Does the same for the file of a definition.
 fn ensure_in_project(definition: &Definition) -> Result<(), ManageError> {
     match definition.source.level {
         Level::Project => ensure_inside(&definition.folder, &definition.source.path),
@@ -107,13 +109,13 @@ fn ensure_in_project(definition: &Definition) -> Result<(), ManageError> {
     }
 }
 
-/// Takes the lock under which files are changed.
+/// Acquires the lock for changes of files.
 pub fn lock(env: &Env) -> Result<WriteLock, ManageError> {
     let home = env.wharf_home().ok_or(ManageError::NoHome)?;
     Ok(WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?)
 }
 
-/// Reads a file, makes changes in its text and writes it. The caller holds the lock.
+/// Applies changes to a file. The caller holds the lock.
 fn edit_file(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
     let before = store::read(path)?.unwrap_or_default();
     let after = edit_text(path, &before, changes)?;
@@ -123,14 +125,14 @@ fn edit_file(path: &Path, changes: &[Change]) -> Result<(), ManageError> {
     Ok(())
 }
 
-/// Returns the text of a file with changes made in it.
+/// Applies changes to the text of a file and returns the new text.
 fn edit_text(path: &Path, before: &str, changes: &[Change]) -> Result<String, ManageError> {
     let notation = crate::discover::notation_of(path);
     edit::apply(before, notation, changes)
         .map_err(|source| ManageError::Edit { path: path.to_owned(), source })
 }
 
-/// Agrees to what the person has just put into the project's file themselves.
+/// Accepts the entries that the person just wrote into the project's file.
 fn trust_entries(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageError> {
     let catalog = load_for_editing(env, LoadOptions::default())?;
     let (mut trust, problem) = TrustStore::load(env);
@@ -146,12 +148,13 @@ fn trust_entries(env: &Env, path: &Path, names: &[&str]) -> Result<(), ManageErr
     Ok(trust.save()?)
 }
 
-/// Looks at everything that can be changed, as it is now.
+/// Loads the catalog with every file that can be changed.
 fn load_for_editing(env: &Env, options: LoadOptions) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { for_editing: true, ..options })?)
 }
 
-/// Says that there is no such server; a file of our own that cannot be read may have it, though.
+/// Makes the error for an unknown server: a file of Wharf that cannot be read, otherwise "not
+/// found".
 fn not_found(env: &Env, name: &str, catalog: &Catalog) -> ManageError {
     let unreadable = |scope| {
         let path = native_file(env, scope).ok()?;
@@ -165,12 +168,12 @@ fn not_found(env: &Env, name: &str, catalog: &Catalog) -> ManageError {
         .unwrap_or_else(|| ManageError::NotFound { name: name.to_owned(), nearest: nearest() })
 }
 
-/// The keys that lead to a server in one of Wharf's own files.
+/// Returns the path of keys to a server in Wharf's own files.
 fn native_keys(name: &str) -> Vec<String> {
     vec!["mcpServers".to_owned(), name.to_owned()]
 }
 
-/// Reads the entry of a server from the text of one of Wharf's own files.
+/// Parses the entry of a server in the text of one of Wharf's own files.
 fn native_entry(text: &str, name: &str) -> Option<crate::document::Node> {
     let root = crate::document::parse(text, Notation::Json).ok()?.root;
     root.pointer(&["mcpServers", name]).cloned()

@@ -1,4 +1,4 @@
-//! Writes a definition of any program as an entry of our own.
+//! Converts a definition of any program to an entry of Wharf's own files.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ pub(super) fn entry(portable: &Portable) -> Value {
     Value::Object(entry)
 }
 
-/// Writes names and values in their order.
+/// Makes a JSON object of names and values, in their order.
 pub(crate) fn pairs(pairs: &[(String, String)]) -> Value {
     let map = pairs.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
     Value::Object(map.collect())
@@ -65,7 +65,7 @@ fn oauth(oauth: Option<&OAuth>) -> Value {
     Value::Object(map)
 }
 
-/// Turns a value of a file into JSON.
+/// Converts a value of a file to JSON.
 pub(super) fn json_of(node: &Node) -> Value {
     match &node.value {
         document::Value::Null => Value::Null,

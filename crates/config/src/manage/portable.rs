@@ -1,8 +1,8 @@
-//! A definition on its way from one program to another: every placeholder in the words of the
-//! program that will read it.
+//! A definition that is copied from one program to another, with every placeholder translated to
+//! the syntax of the target program.
 //!
-//! What that program could not replace is a reason not to copy the server: a copy that fails or
-//! sends a placeholder as a token would be worse than none.
+//! A server is not copied if the target program cannot replace a placeholder: the copy would fail,
+//! or send the placeholder as a token.
 
 use crate::env::Env;
 use crate::expand::{self, ExpandContext, MissingReason, Piece, Placeholder};
@@ -10,25 +10,25 @@ use crate::named_files::NamedFiles;
 use crate::server::{Definition, OAuth, Timeouts, TransportKind, WrittenText};
 use crate::spec;
 
-/// A definition with its texts in the words of another program.
+/// A definition with its texts in the syntax of another program.
 pub(crate) struct Portable {
-    /// How it is reached.
+    /// Its transport.
     pub(crate) kind: TransportKind,
     /// The program.
     pub(crate) command: Option<String>,
     /// Its arguments.
     pub(crate) args: Vec<String>,
-    /// Its variables.
+    /// Its environment variables.
     pub(crate) env: Vec<(String, String)>,
-    /// The folder it starts in.
+    /// The working folder of the program.
     pub(crate) cwd: Option<String>,
     /// The address.
     pub(crate) url: Option<String>,
     /// The headers.
     pub(crate) headers: Vec<(String, String)>,
-    /// The limits.
+    /// The timeouts.
     pub(crate) timeouts: Timeouts,
-    /// How to sign in.
+    /// OAuth options.
     pub(crate) oauth: Option<OAuth>,
     /// The tools to offer.
     pub(crate) include_tools: Option<Vec<String>>,
@@ -36,14 +36,14 @@ pub(crate) struct Portable {
     pub(crate) exclude_tools: Vec<String>,
     /// Variables passed on by name.
     pub(crate) pass_env: Vec<String>,
-    /// Whether it is switched off where it comes from.
+    /// Whether it is switched off in its file.
     pub(crate) is_off: bool,
 }
 
-/// Writes a variable as another program would, with its default; none if it cannot.
+/// Writes a variable, with its default, in the syntax of a program; none if that is not possible.
 pub(crate) type WriteVariable = fn(&str, Option<&str>) -> Option<String>;
 
-/// Translates a definition, or says why it cannot be.
+/// Translates a definition, or returns why that is not possible.
 pub(crate) fn translate(
     definition: &Definition,
     env: &Env,
@@ -95,7 +95,7 @@ struct Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// Translates an environment or header value, which in our own files may be more than a text.
+    /// Translates an environment or header value, which may be a command or the name of a variable.
     fn value(&self, name: &str, written: &WrittenText) -> Result<String, String> {
         let resolved = written.syntax.contains(expand::Syntax::RESOLVED);
         if resolved && written.text.starts_with('!') {
@@ -134,7 +134,7 @@ impl Translator<'_> {
                 Err(format!("it needs the answer to input \"{name}\""))
             }
             Placeholder::Unknown { name, .. } => {
-                Err(format!("it uses {name}, which only its own program replaces"))
+                Err(format!("it uses {name}, which only its own program can replace"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Removes a server from one of Wharf's own files, and its token with it.
+//! Removes a server from one of Wharf's own files, together with its token and its trust.
 
 use crate::catalog::{Catalog, LoadOptions, Server, load};
 use crate::edit::Change;
@@ -13,7 +13,7 @@ use super::{
     native_entry, native_file, native_keys, not_found,
 };
 
-/// Removes a server. Without a scope it is the one that counts now.
+/// Removes a server. Without a scope, the first definition in Wharf's own files is removed.
 pub fn remove(
     env: &Env,
     name: &str,
@@ -31,7 +31,7 @@ pub fn remove(
         own.definition.source.provider == "wharf" && wanted(own.definition.source.level)
     });
     let Some(own) = own else {
-        // A variable may define it; that is not seen when files are looked at for editing.
+        // `WHARF_MCP_SERVERS` may define it; a load for editing ignores the variable.
         let current = load(env, options)?;
         let other = current.winner(name).or_else(|| catalog.winner(name));
         return Err(match other.map(|other| &other.definition.source) {
@@ -65,14 +65,14 @@ pub fn remove(
             let next = &next.definition.source;
             let from = env.display_path(&next.path);
             let program = next.provider_name;
-            message = format!("{message}; the one in {from} ({program}) counts now");
+            message = format!("{message}; the one in {from} ({program}) is used now");
         }
         None => remove_switches(env, name)?,
     }
     Ok(ChangeSummary { name: name.to_owned(), path: Some(path), message })
 }
 
-/// Forgets the agreement to a server that is gone, unless another file of the project has one.
+/// Revokes the trust in a removed server, unless another file of the project defines its name.
 fn revoke_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageError> {
     let in_project = |own: &&Server| own.definition.source.level == Level::Project;
     let (mut trust, problem) = TrustStore::load(env);
@@ -83,7 +83,7 @@ fn revoke_trust(env: &Env, name: &str, catalog: &Catalog) -> Result<(), ManageEr
     Ok(())
 }
 
-/// Takes a name that no longer exists out of the lists of the person's file.
+/// Removes a name that is no longer defined from the switch lists of the user file.
 fn remove_switches(env: &Env, name: &str) -> Result<(), ManageError> {
     let path = native_file(env, ConfigScope::User)?;
     let Some(text) = store::read(&path)? else { return Ok(()) };

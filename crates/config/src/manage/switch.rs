@@ -1,7 +1,7 @@
 //! Switches a server on or off.
 //!
-//! A server of our own files is switched in its entry. One of another program's file is switched
-//! by a list in the person's own file: other programs' files are never written here.
+//! A server of Wharf's own files is switched in its entry. A server of another program's file is
+//! switched by a list in Wharf's user file: other programs' files are not changed.
 
 use std::path::PathBuf;
 
@@ -17,12 +17,12 @@ use super::{
     native_entry, native_file, native_keys, not_found, trust_entries,
 };
 
-/// Which way.
+/// The direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// Connect it again.
+    /// Switch on: the server may be connected.
     On,
-    /// Never connect it.
+    /// Switch off: the server is never connected.
     Off,
 }
 
@@ -34,10 +34,10 @@ pub fn switch(
     options: LoadOptions,
 ) -> Result<ChangeSummary, ManageError> {
     let _lock = lock(env)?;
-    // Trust that is given for one run must not be written down as given for good.
+    // Trust for one run must not be saved.
     let options = LoadOptions { trust_project: false, ..options };
-    // What counts now is meant; if there is no such name, what would count without a variable or
-    // a setting that leaves files out.
+    // The winner is switched. If the name is not found, files that a variable or a setting excludes
+    // are searched, too.
     let mut catalog = load(env, options)?;
     if catalog.candidates(name).next().is_none() {
         catalog = load_for_editing(env, options)?;
@@ -110,7 +110,7 @@ fn switch_on(
     Ok(changed)
 }
 
-/// Switches an entry of our own by the word that it already uses.
+/// Switches an entry of Wharf's own files with the key that it already has.
 fn switch_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageError> {
     let definition = &server.definition;
     let name = definition.name.as_str();
@@ -126,14 +126,14 @@ fn switch_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, Manag
     let mut keys = native_keys(name);
     keys.push(word.to_owned());
     edit_file(path, &[Change::Set { path: keys, value: value.into() }])?;
-    // The person changed it themselves, so what they had agreed to they still agree to.
+    // The person changed it themselves, so a trusted entry stays trusted.
     if definition.source.level == Level::Project && server.trust.allows_use() {
         trust_entries(env, path, &[name])?;
     }
     Ok(path.clone())
 }
 
-/// The lists of names in the person's own file.
+/// The lists `disabledServers` and `enabledServers` of the user file.
 struct SwitchLists<'a> {
     path: PathBuf,
     name: &'a str,

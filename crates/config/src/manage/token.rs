@@ -1,5 +1,5 @@
-//! Stores or replaces the token of a server that one of Wharf's own files defines, and changes
-//! nothing else in its entry.
+//! Stores or replaces the token of a server in one of Wharf's own files; the rest of its entry
+//! stays unchanged.
 
 use serde_json::json;
 
@@ -22,8 +22,8 @@ use super::{
 
 /// Stores a token for a server, or replaces the one it has.
 ///
-/// `Ok(None)` means that no file defines such a server. An entry of another program's file is
-/// refused, and so is one of a project that the person has not agreed to.
+/// `Ok(None)` means that no file defines the server. Fails for an entry of another program's file
+/// and for an untrusted entry of a project.
 pub fn set_token(
     env: &Env,
     name: &str,
@@ -88,10 +88,10 @@ pub fn has_entry(env: &Env, name: &str) -> Result<bool, ManageError> {
     Ok(candidates.any(|server| server.definition.source.level != Level::Builtin))
 }
 
-/// Returns what the token is for: an address, or the way a program is started.
+/// Returns what the token is bound to: an address, or the launch identity of a program.
 fn resource(server: &Server, env: &Env) -> Result<String, ManageError> {
     let definition = &server.definition;
-    // One that is switched off was not looked at closely.
+    // A disabled server was not expanded.
     let closer = server
         .spec
         .is_none()

@@ -1,4 +1,4 @@
-//! Copies servers from and to other programs' files.
+//! Imports servers from other programs' files and exports servers to them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,46 +33,46 @@ pub struct TransferRequest {
     pub program: String,
     /// The servers to copy; empty means all.
     pub names: Vec<String>,
-    /// For an import the scope of our file, for an export that of theirs.
+    /// The scope of the file to write: Wharf's for an import, the other program's for an export.
     pub scope: ConfigScope,
     /// Whether entries of the same name are replaced.
     pub replace: bool,
-    /// Only say what would happen.
+    /// Only report what would change.
     pub dry_run: bool,
     /// Whether an import moves literal tokens to the credential store.
     pub store_tokens: bool,
-    /// How to look.
+    /// How to load the catalog.
     pub options: LoadOptions,
 }
 
-/// What was copied, or would be.
+/// The result of an import or export, or of a dry run.
 #[derive(Debug, Serialize)]
 pub struct Transfer {
     /// The file.
     #[serde(serialize_with = "crate::source::serialize_path")]
     pub path: PathBuf,
-    /// Where the file was kept as it was before.
+    /// The backup of the file before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<PathBuf>,
     /// New entries.
     pub added: Vec<String>,
     /// Entries that were replaced.
     pub changed: Vec<String>,
-    /// Entries that are there already, the same.
+    /// Entries that the file already has with the same content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unchanged: Vec<String>,
     /// Servers that were not copied.
     pub skipped: Vec<SkippedServer>,
-    /// What could not be written for a server that was copied.
+    /// Fields of copied servers that could not be copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<TransferNote>,
-    /// Secrets that stand literally in what was copied.
+    /// Literal secrets in the copied entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<LiteralSecret>,
-    /// Servers whose token is in the credential store now.
+    /// Servers whose token was moved to the credential store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stored: Vec<String>,
-    /// The difference in the text, with secrets hidden.
+    /// The diff of the text, with secrets redacted.
     pub diff: String,
 }
 
@@ -90,10 +90,10 @@ pub struct SkippedServer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// It came with a project, and nobody has agreed to it.
+    /// It comes from a project, and the person has not accepted it.
     #[error("it is not trusted")]
     Untrusted,
-    /// There is another entry of its name, which may not be replaced.
+    /// Another entry has its name and must not be replaced.
     #[error("it exists there")]
     Exists,
     /// Another reason, in words.
@@ -114,16 +114,16 @@ fn serialize_reason<S: serde::Serializer>(
     serializer.collect_str(why)
 }
 
-/// Something that a copy does not have.
+/// A field that was not copied.
 #[derive(Debug, Serialize)]
 pub struct TransferNote {
     /// The server.
     pub name: String,
-    /// What was left out.
+    /// A sentence about the field.
     pub text: String,
 }
 
-/// Copies servers of another program, or of a file, into one of Wharf's own files.
+/// Imports servers of another program, or of a file, into one of Wharf's own files.
 pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
     let catalog = load_without_run_trust(env, request)?;
     let found = definitions_to_import(env, request, &catalog)?;
@@ -169,7 +169,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
     Ok(transfer)
 }
 
-/// Copies the servers that Wharf would connect into another program's file.
+/// Exports the servers that Wharf would connect to another program's file.
 pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageError> {
     let catalog = load_without_run_trust(env, request)?;
     let unknown = || unknown_program(&request.program, export_targets().map(|(id, _)| id));
@@ -184,7 +184,7 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             continue;
         }
         seen.insert(name.to_owned());
-        // A default is no choice of the person's, unless they name it.
+        // Built-in defaults are exported only by name.
         if server.definition.source.level == Level::Builtin && request.names.is_empty() {
             continue;
         }
@@ -199,7 +199,7 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             DefinitionState::Duplicate => {
                 Err("the same server is there under another name".to_owned().into())
             }
-            // `winners` has none of these.
+            // `winners` does not return shadowed definitions.
             DefinitionState::Shadowed => continue,
             DefinitionState::Disabled => Err("it is disabled".to_owned().into()),
             DefinitionState::Invalid => Err("it is invalid".to_owned().into()),
@@ -209,13 +209,13 @@ pub fn export(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
             batch.note_secrets(&server.definition, env, None);
         }
     }
-    // Other programs know nothing of Wharf's store.
+    // Other programs cannot read Wharf's credential store.
     batch.secrets.iter_mut().for_each(|secret| secret.can_be_stored = false);
     batch.skip_missing(&seen);
     batch.finish(env)
 }
 
-/// Lists the programs that servers can be copied to, by short name and name.
+/// Lists the programs to which servers can be exported, with short name and display name.
 pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
     formats::PROGRAMS
         .iter()
@@ -223,7 +223,7 @@ pub fn export_targets() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(|program| (program.id, program.name))
 }
 
-/// A copy stays, so trust that is given for one run does not count for it.
+/// Loads the catalog without trust for one run, because a copy outlives the run.
 fn load_without_run_trust(env: &Env, request: &TransferRequest) -> Result<Catalog, ManageError> {
     Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
 }
@@ -235,7 +235,8 @@ fn exported(server: &Server, env: &Env, style: &ExportStyle) -> Result<serde_jso
     style.write_entry(&translate(&server.definition, env, style.variable)?)
 }
 
-/// Our own files take a value that names a set variable, or begins with `!`, for more than a text.
+/// Fails if a literal value would change its meaning: in Wharf's own files, `!` begins a command,
+/// and the name of a set variable means its value.
 fn check_literal_values(pairs: &[(String, String)], env: &Env) -> Result<(), String> {
     for (name, value) in pairs {
         if value.starts_with('!') || env.nonempty_variable(value).is_some() {
@@ -247,7 +248,7 @@ fn check_literal_values(pairs: &[(String, String)], env: &Env) -> Result<(), Str
     Ok(())
 }
 
-/// Finds the file to write: the first of the program's that is there, else the first.
+/// Finds the file to write: the program's first file that exists, otherwise its first file.
 fn target_file(
     env: &Env,
     program: &'static Program,
@@ -283,7 +284,7 @@ fn target_file(
     Ok(path)
 }
 
-/// Returns the definitions to import, and whether each may be: those of a program, or of a file.
+/// Returns the definitions of a program or of a file, each with whether it is trusted.
 fn definitions_to_import(
     env: &Env,
     request: &TransferRequest,
@@ -302,7 +303,7 @@ fn definitions_to_import(
         let found = catalog.servers.iter().filter(wanted);
         return Ok(found.map(|own| (own.definition.clone(), own.trust.allows_use())).collect());
     }
-    // A file that no program keeps: the person named it, so it is theirs.
+    // The file belongs to no known program. The person named it, so it is trusted.
     match discover::read_file(env, &path) {
         Some(found) => match found.problems.into_iter().find(Problem::is_error) {
             Some(problem) => Err(ManageError::Problem(Box::new(problem))),
@@ -323,10 +324,10 @@ fn looks_like_path(text: &str) -> bool {
     text.contains(std::path::is_separator) || Path::new(text).extension().is_some()
 }
 
-/// The changes to one file while they are collected.
+/// Collects the changes to one file.
 struct TransferBatch<'a> {
     _lock: Option<WriteLock>,
-    /// The file as it is.
+    /// The text of the file before the changes.
     before: String,
     path: PathBuf,
     keys: &'static [&'static str],
@@ -339,7 +340,7 @@ struct TransferBatch<'a> {
     skipped: Vec<SkippedServer>,
     notes: Vec<TransferNote>,
     secrets: Vec<LiteralSecret>,
-    /// Tokens for the credential store, each with its server and the place of its change.
+    /// Tokens for the credential store, each with its server and the index of its change.
     tokens: Vec<(String, usize, TakenToken)>,
 }
 
@@ -381,7 +382,7 @@ impl<'a> TransferBatch<'a> {
         self.request.names.is_empty() || self.request.names.iter().any(|wanted| wanted == name)
     }
 
-    /// Puts a server in, or notes why not; says whether it is in.
+    /// Adds the change for a server, or the reason to skip it; returns whether it was added.
     fn put(&mut self, name: &str, entry: Result<serde_json::Value, SkipReason>) -> bool {
         let exists = self.existing.iter().any(|(own, _)| own == name);
         let entry = match entry {
@@ -407,12 +408,12 @@ impl<'a> TransferBatch<'a> {
         }
     }
 
-    /// Tells whether the file has this very entry.
+    /// Tells whether the file has the same entry already.
     fn has_same_entry(&self, name: &str, entry: &serde_json::Value) -> bool {
         self.existing.iter().any(|(own, value)| own == name && value == entry)
     }
 
-    /// Notes limits of the server that the other program cannot be told about.
+    /// Adds notes about tool filters that the other program does not support.
     fn note_losses(&mut self, server: &Server, style: &ExportStyle) {
         let policy = &server.definition.fields.policy;
         let lost = [
@@ -426,7 +427,7 @@ impl<'a> TransferBatch<'a> {
         }
     }
 
-    /// Notes the literal secrets of the server that was put in last.
+    /// Adds the literal secrets of the server that was added last.
     fn note_secrets(&mut self, definition: &Definition, env: &Env, taken: Option<TakenToken>) {
         let is_taken = taken.is_some();
         let literal = literal_secrets(definition, env).into_iter();
@@ -437,7 +438,7 @@ impl<'a> TransferBatch<'a> {
         }
     }
 
-    /// Stores tokens and puts the references into the entries. The caller holds the lock.
+    /// Stores tokens and sets the references in the entries. The caller holds the lock.
     fn store_tokens(&mut self, env: &Env) -> Result<Vec<String>, ManageError> {
         let mut ids = Vec::new();
         if self.tokens.is_empty() {
@@ -463,14 +464,14 @@ impl<'a> TransferBatch<'a> {
     }
 
     fn finish(mut self, env: &Env) -> Result<Transfer, ManageError> {
-        // Tokens are stored first: an entry that refers to nothing is worse than a spare token.
+        // Tokens are stored first: an unused token is better than an entry with a missing token.
         let ids = if self.request.dry_run { Vec::new() } else { self.store_tokens(env)? };
         let stored = self.tokens.iter().map(|(name, ..)| name.clone()).collect();
         match self.write(stored) {
             Ok(transfer) => Ok(transfer),
             Err(error) => {
                 for id in ids {
-                    // Should this fail as well, the first error still says more.
+                    // If this fails, too, the first error is more useful.
                     drop(remove_credential(env, &id));
                 }
                 Err(error)

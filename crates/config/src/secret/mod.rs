@@ -1,7 +1,8 @@
-//! Values that must not be seen: a type for them, and how texts that may hold one are shown.
+//! Secrets: the type [`Secret`], which is redacted in debug output, and functions that redact
+//! texts.
 //!
-//! Secret are environment and header values, everything that was expanded or resolved, the user
-//! and query parts of a URL, and what follows a flag such as `--token`.
+//! These are secrets: values of environment variables and headers, every expanded or resolved
+//! value, the user and query of a URL, and the argument after a flag such as `--token`.
 
 mod name;
 mod redact;
@@ -12,7 +13,7 @@ pub use crate::server_url::{redact_url, secrets_of_url};
 pub use name::names_a_secret;
 pub use redact::{redact_args, redact_command};
 
-/// What is shown in place of a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "•••";
 
 /// A text that no log, error or listing may contain.
@@ -20,7 +21,7 @@ pub const REDACTED: &str = "•••";
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

@@ -1,20 +1,21 @@
-//! Tells by its name whether a value is a secret.
+//! Recognizes secrets by the name of their variable, header, flag or key.
 
-/// A word that contains one of these names a secret: `githubtoken`, `apikey`.
+/// A word that contains one of these is the name of a secret: `githubtoken`, `apikey`.
 const PARTS: [&str; 6] = ["token", "secret", "passw", "credential", "apikey", "bearer"];
 
-/// A word that is one of these names a secret; inside a longer word they mean something else.
+/// A word that equals one of these is the name of a secret; in longer words they mean other things.
 const WORDS: [&str; 7] =
     ["pwd", "auth", "authorization", "cookie", "passphrase", "passcode", "jwt"];
 
-/// So does one of these at the end: `--key`, `OPENAI_KEY`, `dbPass`; but not `--key-file`, which is
-/// a path, nor `passEnv`.
+/// A name that ends with one of these words is the name of a secret: `--key`, `OPENAI_KEY`,
+/// `dbPass`; not `--key-file`, which is a path, and not `passEnv`.
 const LAST_WORDS: [&str; 4] = ["key", "keys", "pass", "pat"];
 
-/// Numbers of tokens are no tokens.
+/// Words about tokens of language models, which are not secrets.
 const HARMLESS: [&str; 3] = ["tokens", "tokenizer", "tokenize"];
 
-/// Tells whether a flag or key names a secret: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
+/// Tells whether a flag or key is the name of a secret: `--api-key`, `GITHUB_TOKEN`,
+/// `clientSecret`.
 pub fn names_a_secret(name: &str) -> bool {
     let mut last = "";
     for word in words(name) {
@@ -30,7 +31,7 @@ pub fn names_a_secret(name: &str) -> bool {
     LAST_WORDS.iter().any(|known| last.eq_ignore_ascii_case(known))
 }
 
-/// Splits a name at everything that is no letter or digit, and where capitals begin.
+/// Splits a name at characters that are not letters or digits, and before capitals.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.flat_map(|part| {

@@ -1,20 +1,20 @@
-//! Shows addresses and command lines without the secrets in them.
+//! Redacts secrets in arguments and command lines.
 //!
-//! What is hidden is guessed from names and shapes, so it errs on the side of hiding. Where a
-//! person decides whether something may run, the command line itself is shown, not this.
+//! Secrets are guessed from names and forms, and in doubt a text is redacted. The trust prompt does
+//! not use this: it shows the whole command line.
 
 use std::borrow::Cow;
 
 use super::{REDACTED, names_a_secret, redact_url};
 
-/// Words before a token in a header.
+/// Authentication schemes, which stand before a token in a header.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
-/// What may stand around a word of a command line.
+/// Quotes around a word of a command line.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// Shows arguments without their secrets: what follows a flag such as `--token`, values of
-/// secret-named settings and headers, the user and query of addresses.
+/// Redacts arguments: the value after a flag such as `--token`, values of assignments and headers
+/// with the name of a secret, and the user and query of addresses.
 pub fn redact_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut hide_next = false;
     let redact = |arg: &'a str| {
@@ -26,7 +26,7 @@ pub fn redact_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     args.into_iter().map(redact).collect()
 }
 
-/// Shows a command. One that holds a whole command line may hold a secret, too.
+/// Redacts a command, which may be a whole command line with a secret in it.
 pub fn redact_command(command: &str) -> String {
     redact_text(command).into_owned()
 }
@@ -35,9 +35,9 @@ fn is_secret_flag(arg: &str) -> bool {
     arg.starts_with('-') && !arg.contains(['=', ' ', ':']) && names_a_secret(arg)
 }
 
-/// Masks one argument, which may be a whole command line or a piece of JSON.
+/// Redacts one argument, which may be a whole command line or JSON.
 fn redact_text(text: &str) -> Cow<'_, str> {
-    // Nearly every argument has nothing that could introduce a secret.
+    // Fast path: most arguments have no character that could introduce a secret.
     if !text.contains(['=', ':', '{', ' ', '\n', '\t', '@']) {
         return text.into();
     }
@@ -53,7 +53,7 @@ fn redact_text(text: &str) -> Cow<'_, str> {
     if text.contains(char::is_whitespace) { redact_words(text).into() } else { redact_word(text) }
 }
 
-/// Masks a text of several words, keeping the space between them.
+/// Redacts a text of several words and keeps the white space between them.
 fn redact_words(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut hides = false;
@@ -67,7 +67,7 @@ fn redact_words(text: &str) -> String {
         }
         if hides && !bare.starts_with("--") {
             shown.push_str(REDACTED);
-            // The quote that ends the argument is no part of the secret.
+            // The closing quote of the argument is not part of the secret.
             shown.extend(word.chars().last().filter(|last| matches!(last, '"' | '\'')));
         } else {
             shown.push_str(&redact_word(word));
@@ -79,7 +79,7 @@ fn redact_words(text: &str) -> String {
     shown
 }
 
-/// Masks one word.
+/// Redacts one word.
 fn redact_word(word: &str) -> Cow<'_, str> {
     let bare = word.trim_start_matches(QUOTES);
     if let Some((name, _)) = header(bare).filter(|(_, value)| !value.is_empty()) {
@@ -88,7 +88,7 @@ fn redact_word(word: &str) -> Cow<'_, str> {
     }
     let inner = bare.trim_end_matches(QUOTES);
     let (start, end) = (&word[..word.len() - bare.len()], &bare[inner.len()..]);
-    // In an address the name of a query's field comes after the address, not before it.
+    // In an address, `=` belongs to the query, so the text before it is not the name of a value.
     let assigned = inner.split_once('=').filter(|(name, _)| !name.contains("//"));
     let (name, value) =
         assigned.map_or(("", inner), |(name, value)| (&inner[..=name.len()], value));
@@ -99,7 +99,7 @@ fn redact_word(word: &str) -> Cow<'_, str> {
     if shown == value { word.into() } else { format!("{start}{name}{shown}{end}").into() }
 }
 
-/// Reads `Name: value` where the name is that of a secret.
+/// Splits `Name: value` if the name is that of a secret.
 fn header(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(':')?;
     let is_name = !name.is_empty()
@@ -107,7 +107,7 @@ fn header(text: &str) -> Option<(&str, &str)> {
     (is_name && !value.starts_with("//") && names_a_secret(name)).then_some((name, value))
 }
 
-/// Masks the values of secret-named keys in a piece of JSON.
+/// Redacts the string values of keys with the name of a secret in JSON text.
 fn redact_json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -135,7 +135,7 @@ fn redact_json(text: &str) -> String {
     shown
 }
 
-/// Finds the quote that ends a string, past escaped ones.
+/// Finds the quote that ends a JSON string; escaped quotes are skipped.
 fn end_of_string(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {

@@ -1,9 +1,8 @@
-//! The address of a server: parsed once, and shown, compared, bound to credentials and contacted
-//! from that parse.
+//! The address of a server: parsed once; the parsed form is shown, compared, bound to credentials
+//! and contacted.
 //!
-//! Two readings of one text are an attack: `http://127.0.0.1\@api.example/` names one host to a
-//! search for `@` and another one to an HTTP client. So nothing outside this folder takes the text
-//! of an address apart.
+//! Two parsers of one text are an attack: in `http://127.0.0.1\@api.example/` a search for `@`
+//! finds another host than an HTTP client. So only this folder parses the text of an address.
 
 mod parse;
 mod render;

@@ -1,4 +1,4 @@
-//! Reads an address and keeps what the parser found.
+//! Parses an address: HTTP, Unix socket, or incomplete because of a missing variable.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,13 +12,13 @@ use super::render::render_written;
 use crate::secret::{REDACTED, Secret};
 use crate::server::WrittenText;
 
-/// What a server on a socket is called in requests.
+/// The host in requests to a Unix socket.
 const SOCKET_HOST: &str = "localhost";
 
-/// What would be read as something else in the path of a socket.
+/// The characters that are percent-encoded in the path of a socket.
 const SOCKET_PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'?');
 
-/// The address of a server after expansion. It shows itself without user, password and query.
+/// The address of a server after expansion. `Display` redacts user, password and query.
 ///
 /// ```
 /// use wharf_config::ServerUrl;
@@ -30,7 +30,7 @@ const SOCKET_PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').a
 #[derive(Clone)]
 pub struct ServerUrl {
     location: ServerLocation,
-    /// The port, if the text names it; the parser forgets one that is the default.
+    /// The port, if the text has one; the parser drops a default port.
     explicit_port: Option<u16>,
 }
 
@@ -38,56 +38,57 @@ pub struct ServerUrl {
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ServerLocation {
-    /// `http` or `https`, always with a host.
+    /// An `http` or `https` address; it always has a host.
     Network(Url),
     /// A Unix socket.
     Socket {
         /// The socket's file, absolute.
         path: PathBuf,
-        /// What is asked for there, as an `http` address on `localhost`.
+        /// The request target, as an `http` address on `localhost`.
         request: Url,
     },
-    /// A placeholder in it has no value, so there is nothing to contact.
+    /// A placeholder in it has no value, so it cannot be contacted.
     Incomplete {
-        /// What is known of it.
+        /// The text, partly expanded.
         text: Secret,
-        /// The address as written, for a person.
+        /// The address before expansion, with secrets redacted.
         shown: String,
     },
 }
 
-/// Why a text is not the address of a server. The text is not repeated; it may hold a secret.
+/// Why a text is not the address of a server. Messages do not quote the text: it may hold a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerUrlError {
-    /// A backslash, white space or a control character: programs disagree about what these mean.
+    /// It has a backslash, white space or a control character, which programs interpret
+    /// differently.
     #[error("\"url\" must not contain {0}")]
     Character(ForbiddenCharacter),
-    /// No scheme, or one that no transport can use.
+    /// It has no scheme, or one without a transport.
     #[error("\"url\" must start with http://, https:// or unix://")]
     Scheme,
-    /// A WebSocket address.
+    /// It is a WebSocket address.
     #[error("WebSocket is not supported")]
     WebSocket,
-    /// There is no host.
+    /// It has no host.
     #[error("\"url\" has no host")]
     NoHost,
-    /// A socket without an absolute path.
+    /// The path of the socket is not absolute.
     #[error("\"url\" must name the socket with an absolute path, as in unix:///run/a.sock#/mcp")]
     SocketPath,
-    /// The parser refuses it.
+    /// The parser rejects it.
     #[error("\"url\" is not a valid address: {0}")]
     Invalid(url::ParseError),
 }
 
-/// A character that has no place in an address.
+/// A character that is not allowed in an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForbiddenCharacter {
     /// `\`, which some programs read as `/` and others as part of a user name.
     Backslash,
-    /// Anything that Unicode calls white space.
+    /// Unicode white space.
     WhiteSpace,
-    /// Anything else that does not print.
+    /// Another character that is not printable.
     Control,
 }
 
@@ -102,7 +103,7 @@ impl fmt::Display for ForbiddenCharacter {
 }
 
 impl ServerUrlError {
-    /// Says what to do about it.
+    /// Returns the hint.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Character(ForbiddenCharacter::Backslash) => {
@@ -119,7 +120,7 @@ impl ServerUrlError {
     }
 }
 
-/// Refuses the characters that programs read differently.
+/// Rejects characters that programs interpret differently.
 pub(crate) fn check_characters(text: &str) -> Result<(), ServerUrlError> {
     let forbidden = |c: char| match c {
         '\\' => Some(ForbiddenCharacter::Backslash),
@@ -133,7 +134,7 @@ pub(crate) fn check_characters(text: &str) -> Result<(), ServerUrlError> {
 impl std::str::FromStr for ServerUrl {
     type Err = ServerUrlError;
 
-    /// Reads an address; white space around it does not count.
+    /// Parses an address; surrounding white space is ignored.
     fn from_str(text: &str) -> Result<Self, ServerUrlError> {
         let text = text.trim();
         check_characters(text)?;
@@ -149,7 +150,7 @@ impl std::str::FromStr for ServerUrl {
             error => ServerUrlError::Invalid(error),
         })?;
         match url.scheme() {
-            // The parser takes `https:///a/b` for the host `a`; not everybody does.
+            // This parser reads `a` in `https:///a/b` as the host; other parsers do not.
             "http" | "https" if lacks_slashes.get() => Err(ServerUrlError::NoHost),
             "http" | "https" => {
                 let explicit_port = url.port().or_else(|| explicit_default_port(text, &url));
@@ -162,17 +163,17 @@ impl std::str::FromStr for ServerUrl {
     }
 }
 
-/// Returns the default port of the scheme if the text names it.
+/// Returns the default port of the scheme, if the text has it.
 ///
-/// The parser drops a default port. Under the other of the two schemes the same text has the same
-/// parts, but another default.
+/// The parser drops a default port. With the other one of the two schemes, the same text has the
+/// same parts, but the port is not the default.
 fn explicit_default_port(text: &str, url: &Url) -> Option<u16> {
     let other = if url.scheme() == "https" { "http" } else { "https" };
     let rest = text.get(url.scheme().len()..)?;
     Url::parse(&format!("{other}{rest}")).ok()?.port()
 }
 
-/// Reads `unix:///run/a.sock#/mcp`: the fragment is what is asked for.
+/// Parses `unix:///run/a.sock#/mcp`: the fragment is the request target.
 fn parse_socket(url: &Url) -> Result<ServerLocation, ServerUrlError> {
     let has_host = url.host_str().is_some_and(|host| !host.is_empty());
     let has_no_file = url.cannot_be_a_base() || matches!(url.path(), "" | "/");
@@ -192,19 +193,19 @@ fn parse_socket(url: &Url) -> Result<ServerLocation, ServerUrlError> {
 }
 
 impl ServerUrl {
-    /// Keeps an address in which a placeholder has no value.
+    /// Makes an address in which a placeholder has no value.
     pub(crate) fn incomplete(text: &str, written: &WrittenText) -> Self {
         let (text, shown) = (Secret::new(text), render_written(written));
         Self { location: ServerLocation::Incomplete { text, shown }, explicit_port: None }
     }
 
-    /// Returns where it leads, for whoever contacts it.
+    /// Returns the parsed location, for the transport.
     pub fn location(&self) -> &ServerLocation {
         &self.location
     }
 
-    /// Returns what a credential is bound to: the address without user and, for a network address,
-    /// without fragment; none if there is nothing to contact.
+    /// Returns the text to which credentials are bound: the address without user and, for a network
+    /// address, without fragment; none if the address is incomplete.
     pub fn resource(&self) -> Option<String> {
         match &self.location {
             ServerLocation::Network(url) => {
@@ -220,7 +221,7 @@ impl ServerUrl {
         }
     }
 
-    /// Returns the whole address with its secrets, in the one way in which addresses are compared.
+    /// Returns the whole normalized address, with its secrets.
     pub fn expose(&self) -> String {
         match &self.location {
             ServerLocation::Network(url) => url.as_str().to_owned(),
@@ -229,7 +230,7 @@ impl ServerUrl {
         }
     }
 
-    /// Returns the host as it is contacted: internationalized names in punycode.
+    /// Returns the host; internationalized names are in punycode.
     pub fn host(&self) -> Option<&str> {
         match &self.location {
             ServerLocation::Network(url) => url.host_str(),
@@ -237,7 +238,7 @@ impl ServerUrl {
         }
     }
 
-    /// Tells whether others on the network could read what is sent: plain http to another machine.
+    /// Tells whether traffic is readable on the network: plain HTTP to another machine.
     pub fn is_unencrypted_remote(&self) -> bool {
         let ServerLocation::Network(url) = &self.location else { return false };
         let is_loopback = match url.host() {
@@ -252,7 +253,7 @@ impl ServerUrl {
         url.scheme() == "http" && !is_loopback
     }
 
-    /// Returns the first value of a field of the query.
+    /// Returns the first value of a query parameter.
     pub fn query_value(&self, name: &str) -> Option<String> {
         let (ServerLocation::Network(url) | ServerLocation::Socket { request: url, .. }) =
             &self.location
@@ -271,12 +272,12 @@ fn format_socket(path: &Path, request: &Url) -> String {
     format!("unix://{}#{}", encode_socket_path(path), &request[url::Position::BeforePath..])
 }
 
-/// Writes the path of a socket as it stands in an address.
+/// Percent-encodes the path of a socket for an address.
 pub(super) fn encode_socket_path(path: &Path) -> String {
     utf8_percent_encode(&path.to_string_lossy(), SOCKET_PATH_ESCAPES).to_string()
 }
 
-/// Two addresses are the same if they lead to the same place, however they are written.
+/// Compares the parsed locations: two spellings of one address are equal.
 impl PartialEq for ServerUrl {
     fn eq(&self, other: &Self) -> bool {
         self.location == other.location
@@ -291,14 +292,14 @@ impl Hash for ServerUrl {
     }
 }
 
-/// Shows nothing: variables may have put secrets anywhere.
+/// Redacts everything: variables may have put secrets anywhere.
 impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(REDACTED)
     }
 }
 
-/// Shows no secret.
+/// Shows the kind only, without secrets.
 impl fmt::Debug for ServerLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

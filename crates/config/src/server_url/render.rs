@@ -1,8 +1,8 @@
-//! Shows addresses: from the parse, with user, password and query hidden.
+//! Renders addresses from their parsed form, with user, password and query redacted.
 //!
-//! In an address with placeholders, these are shown as written wherever they stand, because which
-//! variable goes where is what a person agrees to. Each one is parsed as a word in its place, so
-//! that the parser says which part of the address it belongs to.
+//! Placeholders are shown everywhere in an address, because a person decides about which variable
+//! is sent where. For parsing, a word substitutes each placeholder, so that the parser tells which
+//! part of the address it belongs to.
 
 use std::fmt;
 
@@ -18,14 +18,14 @@ use crate::secret::REDACTED;
 use crate::server::WrittenText;
 use crate::source::Level;
 
-/// What counts as a placeholder in a text whose program is not known: the forms that no secret has.
+/// The placeholder syntax of texts of unknown programs: forms that secrets do not have.
 const BRACES: Syntax = Syntax::BRACED
     .union(Syntax::ENV_COLON)
     .union(Syntax::CURLY)
     .union(Syntax::SECRETS)
     .union(Syntax::INPUT);
 
-/// With more parts than this an address is not worth a closer look.
+/// Addresses with more pieces are rendered without parsing.
 const MAX_PIECES: usize = 64;
 
 impl fmt::Display for ServerUrl {
@@ -43,7 +43,7 @@ impl fmt::Display for ServerUrl {
     }
 }
 
-/// Shows the `url` of an entry: from its parse, or as written where placeholders are in it.
+/// Renders the `url` of an entry: the parsed form, or as written if it has placeholders.
 pub(crate) fn render_written(written: &WrittenText) -> String {
     with_pieces(written, |pieces| match pieces {
         [Piece::Text(text)] => match text.parse::<ServerUrl>() {
@@ -54,7 +54,7 @@ pub(crate) fn render_written(written: &WrittenText) -> String {
     })
 }
 
-/// Checks the `url` of an entry as far as that is possible before its placeholders are replaced.
+/// Checks the `url` of an entry, as far as possible before expansion.
 pub(crate) fn check_written(written: &WrittenText) -> Result<(), ServerUrlError> {
     with_pieces(written, |pieces| match pieces {
         [Piece::Text(text)] => text.parse::<ServerUrl>().map(|_| ()),
@@ -73,8 +73,8 @@ pub(crate) fn check_written(written: &WrittenText) -> Result<(), ServerUrlError>
     })
 }
 
-/// Hides the secrets of an address in a text that is not the `url` of a server: an argument, a line
-/// of a file. A text without secrets is returned as it is.
+/// Redacts the secrets of an address in a text that is not the `url` of a server, such as an
+/// argument or a line of a file. A text without secrets is returned unchanged.
 pub fn redact_url(text: &str) -> String {
     let written = WrittenText { text: text.to_owned(), syntax: BRACES };
     with_pieces(&written, |pieces| match pieces {
@@ -93,7 +93,7 @@ pub fn redact_url(text: &str) -> String {
     })
 }
 
-/// Returns what is secret in an address, as it is written there and as it is meant.
+/// Returns the secrets in an address, percent-encoded as written and decoded.
 pub fn secrets_of_url(text: &str) -> Vec<String> {
     let Ok(url) = Url::parse(text.trim()) else {
         return if may_contain_address(text) { vec![text.to_owned()] } else { Vec::new() };
@@ -126,7 +126,7 @@ fn redact_literal(text: &str) -> String {
         _ => return text.to_owned(),
     };
     if url.cannot_be_a_base() {
-        // `jdbc:mysql://…` has an address in it.
+        // Such as `jdbc:mysql://…`, which contains another address.
         let inner = &url[Position::BeforePath..];
         let shown = redact_literal(inner);
         return if shown == inner { text.to_owned() } else { format!("{}:{shown}", url.scheme()) };
@@ -140,20 +140,21 @@ fn redact_literal(text: &str) -> String {
     }
 }
 
-/// Tells whether a text that the parser refuses may be an address with a secret all the same.
+/// Tells whether a text that the parser rejects may still be an address with a secret.
 fn may_contain_address(text: &str) -> bool {
     text.contains("//") && text.contains(['@', '?'])
 }
 
-/// Shows a text that the parser refuses, unless it may hold a secret.
+/// Returns a text that the parser rejects, redacted if it may hold a secret.
 fn redact_unparsed(text: &str) -> &str {
     if text.contains(['@', '?', '#', '=', '\\']) { REDACTED } else { text }
 }
 
-/// A placeholder and the word that stands for it while the address is parsed.
+/// The word that substitutes a placeholder during parsing, the placeholder with its default
+/// redacted, and the placeholder as written.
 type Substitute<'a> = (String, String, &'a str);
 
-/// Shows an address with placeholders.
+/// Renders an address with placeholders.
 fn render_pieces(pieces: &[Piece<'_>]) -> String {
     if pieces.len() > MAX_PIECES {
         return render_unparsed(pieces);
@@ -168,7 +169,7 @@ fn render_pieces(pieces: &[Piece<'_>]) -> String {
     }
     let text = text.trim();
     let (prefix, parsed) = match Url::parse(text) {
-        // The first placeholder stands for the scheme and the host as well.
+        // The first placeholder contains the scheme and the host.
         Err(url::ParseError::RelativeUrlWithoutBase) => {
             ("https://", Url::parse(&format!("https://{text}")))
         }
@@ -176,7 +177,7 @@ fn render_pieces(pieces: &[Piece<'_>]) -> String {
     };
     match parsed {
         Ok(url) if check_characters(text).is_ok() && !url.cannot_be_a_base() => {
-            // The parser adds a slash that nobody wrote.
+            // The parser adds a slash that the text does not have.
             let slashes = if prefix.is_empty() { 2 } else { 0 };
             let is_bare = url.path() == "/" && text.matches('/').count() == slashes;
             let path = if is_bare { "" } else { url.path() };
@@ -187,7 +188,7 @@ fn render_pieces(pieces: &[Piece<'_>]) -> String {
     }
 }
 
-/// Shows an address that cannot be parsed before its placeholders are replaced.
+/// Renders an address with placeholders that cannot be parsed.
 fn render_unparsed(pieces: &[Piece<'_>]) -> String {
     let show = |piece: &Piece<'_>| match piece {
         Piece::Text(text) => redact_unparsed(text).to_owned(),
@@ -196,7 +197,7 @@ fn render_unparsed(pieces: &[Piece<'_>]) -> String {
     pieces.iter().map(show).collect()
 }
 
-/// Finds a word for each placeholder that occurs nowhere else; a port needs a number.
+/// Makes a word for each placeholder that does not occur in the text; a port needs a number.
 fn substitutes<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<Substitute<'a>>) {
     let is_taken = |word: &str| {
         pieces.iter().any(|piece| match piece {
@@ -232,7 +233,7 @@ fn substitutes<'a>(pieces: &'a [Piece<'a>]) -> (Vec<String>, Vec<Substitute<'a>>
     (words, substitutes)
 }
 
-/// Shows a placeholder where secrets are: its default may be one, unless it could be a host.
+/// Renders a placeholder in a secret part: its default may be a secret, unless it could be a host.
 fn redact_default(whole: &str, placeholder: &Placeholder<'_>) -> String {
     match placeholder {
         Placeholder::Variable { default: Some(default), .. }
@@ -240,7 +241,7 @@ fn redact_default(whole: &str, placeholder: &Placeholder<'_>) -> String {
         {
             whole.replacen(default, REDACTED, 1)
         }
-        // A password may begin with a dollar sign; a variable is in capitals.
+        // `$` may begin a password; names of variables are in capitals.
         Placeholder::Variable { name, .. }
             if !whole.contains('{') && name.chars().any(|c| c.is_ascii_lowercase()) =>
         {
@@ -250,8 +251,8 @@ fn redact_default(whole: &str, placeholder: &Placeholder<'_>) -> String {
     }
 }
 
-/// Puts the parts of a parsed address together: what is secret is hidden, and placeholders are back
-/// in their places.
+/// Joins the parts of a parsed address: secrets are redacted, and placeholders replace their
+/// substitutes.
 fn render_redacted(
     url: &Url,
     port: Option<u16>,
@@ -289,7 +290,7 @@ fn render_redacted(
             shown.push_str(REDACTED);
         }
     }
-    // A fragment is not sent; one with a value in it may be a token.
+    // A fragment is not sent, but one with a value in it may be a token.
     if let Some(fragment) = url.fragment() {
         shown.push('#');
         let is_secret = fragment.contains(['=', '?']);
@@ -298,7 +299,7 @@ fn render_redacted(
     shown
 }
 
-/// Hides everything but placeholders.
+/// Redacts everything except placeholders.
 fn redact_around_placeholders(mut text: &str, substitutes: &[Substitute<'_>]) -> String {
     let mut shown = String::new();
     loop {
@@ -315,7 +316,7 @@ fn redact_around_placeholders(mut text: &str, substitutes: &[Substitute<'_>]) ->
     }
 }
 
-/// Takes a text apart without looking at anybody's variables.
+/// Splits a text into literal text and placeholders, with an empty environment.
 fn with_pieces<T>(written: &WrittenText, then: impl FnOnce(&[Piece<'_>]) -> T) -> T {
     let nowhere = std::path::Path::new("");
     let env = Env::new(Platform::HOST, nowhere);

@@ -1,4 +1,5 @@
-//! What is shown of an address is what would be contacted.
+//! Tests: parsing, comparison and redaction of addresses; the address shown is the address
+//! contacted.
 
 use super::*;
 use crate::expand::Syntax;
@@ -136,7 +137,7 @@ fn placeholders_are_shown_and_secrets_are_redacted() {
     check("https://evil.example/${X}@a.example/", "https://evil.example/${X}@a.example/");
     check("https://evil.example\\${X}@a.example/", "•••${X}•••");
     check("http://h:80${X}/", "http://h:80${X}/");
-    // Nothing is pretended about what is no address.
+    // A text that is not an address is redacted or shown unchanged.
     check("http://127.0.0.1:1\\@a.example/", "•••");
     check("a.example/mcp", "a.example/mcp");
 }

@@ -1,7 +1,8 @@
-//! Wharf's own settings: `config.toml` in its home, tightened by the project's.
+//! Wharf's own settings: `config.toml` in its home folder, restricted by the project's
+//! `config.toml`.
 //!
-//! One table says which keys there are; reading, checking, `config get` and `config set` all go by
-//! it. A project comes from somebody else, so its file may only switch things off.
+//! One table, `KEYS`, defines all keys; reading, checking, `config get` and `config set` use it. A
+//! project is untrusted, so its file may only make settings stricter.
 
 mod table;
 
@@ -20,30 +21,29 @@ use crate::text;
 
 pub use table::{KEYS, Setting, SettingKind};
 
-/// The settings in force.
+/// The effective settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     values: BTreeMap<&'static str, SettingValue>,
-    /// The programs whose project files a project leaves out. The person's own files stay.
+    /// The programs whose project files a project's settings exclude. User files are still read.
     pub(crate) left_out_by_project: Vec<String>,
 }
 
 /// The value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingValue {
-    /// Yes or no.
+    /// True or false.
     Bool(bool),
-    /// A count.
+    /// A number.
     Number(u64),
     /// A word.
     Text(String),
-    /// Several words.
+    /// A list of words.
     List(Vec<String>),
 }
 
 impl Settings {
-    /// Reads the settings of the person and of the project. What is wrong in them is ignored and
-    /// reported.
+    /// Reads the settings of the person and of the project. Invalid ones are ignored and reported.
     pub fn load(env: &Env) -> (Self, Vec<Problem>) {
         Self::load_from(env, SettingsFiles::WithProject)
     }
@@ -58,7 +58,7 @@ impl Settings {
                 settings.values.insert(setting.key, value);
             }
         }
-        // Who wants nothing of a project does not want its settings, either.
+        // With projects switched off, their settings are not read, either.
         if files == SettingsFiles::WithProject && settings.is_on("discovery.project") {
             settings.read_project(env, &mut problems);
         }
@@ -70,7 +70,7 @@ impl Settings {
     fn read_project(&mut self, env: &Env, problems: &mut Vec<Problem>) {
         for folder in project_folders(env) {
             let path = folder.join(".wharf/config.toml");
-            // A person may keep their own files inside a project.
+            // The folder of the user's settings may be inside a project.
             if Self::path(env).as_ref() == Some(&path) {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Settings {
         }
     }
 
-    /// Returns where the person's settings are kept.
+    /// Returns the path of the person's settings.
     pub fn path(env: &Env) -> Option<PathBuf> {
         env.wharf_home().map(|home| home.join("config.toml"))
     }
@@ -108,17 +108,17 @@ impl Settings {
         self.values.get(key)
     }
 
-    /// Goes through all settings by key.
+    /// Iterates over all settings, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &SettingValue)> {
         self.values.iter().map(|(key, value)| (*key, value))
     }
 
-    /// Tells whether a yes-or-no setting says yes.
+    /// Tells whether a boolean setting is true.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key) == Some(&SettingValue::Bool(true))
     }
 
-    /// Tells whether a setting has this word.
+    /// Tells whether a setting has this value.
     pub fn is_set_to(&self, key: &str, word: &str) -> bool {
         matches!(self.get(key), Some(SettingValue::Text(text)) if text == word)
     }
@@ -131,7 +131,7 @@ impl Settings {
         }
     }
 
-    /// Takes over what a project says, if that makes things stricter for what the project brings.
+    /// Applies a setting of a project, if it is stricter and affects only the project's own files.
     fn tighten(
         &mut self,
         setting: &Setting,
@@ -159,7 +159,7 @@ impl Settings {
                 known.extend(new);
             }
             (_, Some(own)) if strict && *own != value => {
-                let message = format!("this project's settings say {} = {value}", setting.key);
+                let message = format!("this project's settings set {} = {value}", setting.key);
                 problems.push(at(Problem::warning(BY_PROJECT, message)
                     .hint("remove the setting if you do not want it here")));
                 *own = value;
@@ -174,15 +174,15 @@ impl Settings {
     }
 }
 
-/// The code of problems that tell what a project's settings did.
+/// The code of problems that report the effect of a project's settings.
 pub(crate) const BY_PROJECT: &str = "project-settings";
 
-/// Whose settings are read.
+/// Which settings files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFiles {
-    /// The person's and those of the project.
+    /// The user file and the project's files.
     WithProject,
-    /// The person's alone.
+    /// The user file only.
     UserOnly,
 }
 
@@ -190,41 +190,41 @@ pub enum SettingsFiles {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingError {
-    /// There is no such key.
+    /// The key is unknown.
     #[error("unknown setting \"{key}\"")]
     Unknown {
-        /// What was asked for.
+        /// The key.
         key: String,
-        /// What was probably meant.
+        /// The most similar key.
         nearest: Option<&'static str>,
     },
-    /// It belongs to a part that does not exist yet.
+    /// The key belongs to a feature that does not exist yet.
     #[error("\"{key}\" has no effect: {part} does not exist yet")]
     NoEffect {
-        /// What was asked for.
+        /// The key.
         key: String,
-        /// The part.
+        /// The feature.
         part: &'static str,
     },
-    /// The value does not fit.
+    /// The value is not valid for the key.
     #[error("\"{key}\" must be {wanted}")]
     InvalidValue {
         /// The key.
         key: &'static str,
-        /// What it takes.
+        /// The valid values.
         wanted: String,
     },
-    /// The value is planned, but nothing acts on it yet.
+    /// The value is planned, but not supported yet.
     #[error("\"{key}\" cannot be \"{word}\" yet: Wharf does not support it")]
     UnsupportedValue {
         /// The key.
         key: &'static str,
         /// The value.
         word: &'static str,
-        /// What it takes now.
+        /// The values that are supported.
         wanted: String,
     },
-    /// There is no home to keep settings in.
+    /// There is no home folder for the settings.
     #[error("there is no home folder to keep settings in")]
     NoHome,
     /// The file could not be read or written.
@@ -240,7 +240,7 @@ pub enum SettingError {
     },
 }
 
-/// Finds a setting, or says which one was probably meant.
+/// Finds a setting by its key; the error has the most similar key.
 pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
     if let Some(setting) = KEYS.iter().find(|setting| setting.key == key) {
         return Ok(setting);
@@ -275,7 +275,7 @@ pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingError> {
     Ok(path)
 }
 
-/// Says why a value does not fit.
+/// Makes the error for a value that is not valid.
 fn value_error(setting: &'static Setting, text: &str) -> SettingError {
     let (key, wanted) = (setting.key, setting.describe());
     match setting.planned_values.iter().find(|word| **word == text) {
@@ -307,7 +307,7 @@ impl fmt::Display for SettingValue {
     }
 }
 
-/// Reads the known settings of a file; the rest becomes problems.
+/// Reads the valid settings of a file; everything else becomes a problem.
 fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, SettingValue, u32)> {
     let text = match store::read(path) {
         Ok(Some(text)) => text,
@@ -364,10 +364,10 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
     known
 }
 
-/// Says why the value of a file does not count.
+/// Makes the problem for a value in a file that is not valid.
 fn value_problem(setting: &'static Setting, node: &Node) -> Problem {
     match value_error(setting, node.as_str().unwrap_or_default()) {
-        // Somebody relies on it, so this is more than an oddity.
+        // Somebody relies on the planned value, so this is an error, not a warning.
         error @ SettingError::UnsupportedValue { .. } => {
             Problem::error("not-available", error.to_string())
                 .hint(format!("write one of {}", setting.describe().trim_start_matches("one of ")))
@@ -377,7 +377,7 @@ fn value_problem(setting: &'static Setting, node: &Node) -> Problem {
     }
 }
 
-/// Reports names in the list of left-out programs that no program has.
+/// Reports unknown programs in `discovery.disabled`.
 fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<Item = Problem> {
     let names = match value {
         SettingValue::List(list) if setting.key == "discovery.disabled" => list.as_slice(),
@@ -394,7 +394,7 @@ fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<It
     })
 }
 
-/// Writes nested tables as dotted keys.
+/// Flattens nested tables into dotted keys.
 fn flatten<'a>(prefix: &str, node: &'a Node, flat: &mut Vec<(String, &'a Node)>) {
     if let Value::Map(map) = &node.value {
         for (key, value) in map.iter() {

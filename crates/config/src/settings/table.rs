@@ -1,4 +1,4 @@
-//! Which settings there are.
+//! The table of all settings: keys, value kinds, defaults, and what a project may set.
 
 use crate::document::{Node, Value};
 
@@ -9,23 +9,23 @@ use super::SettingValue;
 pub struct Setting {
     /// The dotted key.
     pub key: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: SettingKind,
-    /// The value without any file, in the form `config set` takes.
+    /// The default, in the form that `config set` accepts.
     pub default: &'static str,
     /// The one value that a project may set.
     pub project_value: Option<&'static str>,
     /// Whether a project may add to it.
     pub project_may_add: bool,
-    /// The smallest number that makes sense.
+    /// The smallest valid number.
     pub minimum: u64,
-    /// Words that are planned and not available yet.
+    /// Values that are planned, but not supported yet.
     pub planned_values: &'static [&'static str],
-    /// What it does.
+    /// Its description.
     pub description: &'static str,
 }
 
-/// What a setting takes.
+/// The kind of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
     /// `true` or `false`.
@@ -139,7 +139,7 @@ pub const KEYS: &[Setting] = &[
     ),
 ];
 
-/// Tables of settings for parts that do not exist yet, and what each part is.
+/// Tables of settings for features that do not exist yet, each with its feature.
 const PLANNED_PARTS: [(&str, &str); 4] = [
     ("approvals", "the agent session"),
     ("daemon", "the background process that shares connections"),
@@ -147,14 +147,14 @@ const PLANNED_PARTS: [(&str, &str); 4] = [
     ("serve", "the gateway"),
 ];
 
-/// Returns the part that a key belongs to, if that part does not exist yet.
+/// Returns the feature that a key belongs to, if that feature does not exist yet.
 pub(super) fn planned_part(key: &str) -> Option<&'static str> {
     let table = key.split('.').next()?;
     PLANNED_PARTS.iter().find(|(name, _)| *name == table).map(|(_, part)| *part)
 }
 
 impl Setting {
-    /// Reads the value as it is typed on a command line.
+    /// Parses a value from a command line.
     pub fn parse(&self, text: &str) -> Option<SettingValue> {
         match self.kind {
             SettingKind::Bool => text.parse().ok().map(SettingValue::Bool),
@@ -176,13 +176,13 @@ impl Setting {
         self.parse(self.default).unwrap_or_else(|| SettingValue::Text(self.default.to_owned()))
     }
 
-    /// Reads the value of a file, which has types. Of a list, every word that is one counts.
+    /// Reads the typed value of a file. In a list, items that are not strings are skipped.
     pub(super) fn read_node(&self, node: &Node) -> Option<SettingValue> {
         match (&node.value, self.kind) {
             (Value::Bool(truth), SettingKind::Bool) => Some(SettingValue::Bool(*truth)),
             (Value::Number(digits), SettingKind::Number) => self.parse(&digits.replace('_', "")),
             (Value::String(text), SettingKind::Word(_)) => self.parse(text),
-            // What leaves something out must not let it in because of one mistake.
+            // One mistake in a list of exclusions must not include what is excluded.
             (Value::String(text), SettingKind::List) => {
                 Some(SettingValue::List(vec![text.clone()]))
             }
@@ -194,7 +194,8 @@ impl Setting {
         }
     }
 
-    /// Returns where a list has something that is not a word, or where it is not a list.
+    /// Returns the lines of list items that are not strings, or the line of a value that is not a
+    /// list.
     pub(super) fn lines_of_non_strings(&self, node: &Node) -> Vec<u32> {
         match (&node.value, self.kind) {
             (Value::List(list), SettingKind::List) => {
@@ -206,7 +207,7 @@ impl Setting {
         }
     }
 
-    /// Says what it takes, after "must be".
+    /// Describes the valid values, to follow "must be".
     pub fn describe(&self) -> String {
         match self.kind {
             SettingKind::Number if self.minimum == 1 => {
@@ -218,7 +219,7 @@ impl Setting {
 }
 
 impl SettingKind {
-    /// Says what it takes, after "must be".
+    /// Describes the valid values, to follow "must be".
     pub fn describe(self) -> String {
         match self {
             Self::Bool => "true or false".to_owned(),

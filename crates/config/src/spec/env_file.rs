@@ -1,7 +1,7 @@
-//! Reads the file of variables that an entry names with `envFile`.
+//! Reads the `envFile` of an entry.
 //!
-//! Written here because the crates for this replace `$VAR` from the process's own environment,
-//! which nothing in this crate may read.
+//! The existing crates for this format replace `$VAR` from the process's environment, which this
+//! crate must not read. So the parser is our own.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::server::ConfigValue;
 use super::SpecBuilder;
 
 impl SpecBuilder<'_> {
-    /// Returns the variables of the entry's file; a file that cannot be read is a warning.
+    /// Returns the variables of the entry's file; an unreadable file is a warning.
     pub(super) fn env_file(&mut self) -> Vec<(String, ConfigValue)> {
         let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
         let text = self.text(&"envFile", written);
@@ -32,7 +32,7 @@ pub(crate) fn variables(text: &str) -> impl Iterator<Item = String> {
     parse(text).map(|(name, _)| name)
 }
 
-/// Reads `NAME=value` lines; `export`, quotes and comments are understood.
+/// Parses `NAME=value` lines with optional `export`, quotes and comments.
 fn parse(text: &str) -> impl Iterator<Item = (String, ConfigValue)> {
     text.trim_start_matches('\u{feff}').lines().filter_map(|line| {
         let line = line.trim();

@@ -1,6 +1,6 @@
-//! Turns a definition into a spec: expands what it says and checks that it is enough.
+//! Turns a definition into a [`ServerSpec`]: expands its fields and validates them.
 //!
-//! Only for definitions that may be looked at so closely: an untrusted one is never expanded.
+//! Callers must check trust first: an untrusted definition is never expanded.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -26,9 +26,9 @@ pub(crate) use env_file::variables as env_file_variables;
 /// A definition after expansion.
 #[derive(Debug, Default)]
 pub(crate) struct SpecResult {
-    /// What to connect; none if the definition is not valid.
+    /// The spec; none if the definition is not valid.
     pub(crate) spec: Option<ServerSpec>,
-    /// Each placeholder and its field.
+    /// Every placeholder, with its field.
     pub(crate) uses: Vec<FieldUse>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct SpecResult {
 pub struct FieldUse {
     /// The field, such as `env.TOKEN`.
     pub field: String,
-    /// What happened there.
+    /// The variable and the origin of its value.
     pub used: PlaceholderUse,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn build_spec(definition: &Definition, env: &Env, files: &NamedFiles)
     builder.result
 }
 
-/// Checks the structure of a definition without expanding anything.
+/// Determines the transport of a definition without expanding anything.
 pub(crate) fn check_transport(definition: &Definition) -> Result<TransportKind, InvalidDefinition> {
     validate::check_transport(&definition.fields)
 }
@@ -91,7 +91,7 @@ pub(crate) fn check_address(
     validate::check_address(&definition.fields, kind)
 }
 
-/// Says what is wrong with a definition, and where.
+/// Makes the problem for a definition that is not valid.
 pub(crate) fn problem(definition: &Definition, invalid: &InvalidDefinition) -> Problem {
     Problem::error("invalid", invalid.to_string())
         .in_file(&definition.source.path)
@@ -129,7 +129,7 @@ impl SpecBuilder<'_> {
         let written = fields.url.as_ref()?;
         let expanded = self.expand(&"url", written);
         let url = if expanded.is_incomplete() {
-            // Its warning has been given; there is nothing to contact.
+            // The missing variable is reported already; the server cannot be contacted.
             ServerUrl::incomplete(&expanded.text, written)
         } else {
             match expanded.text.parse::<ServerUrl>() {
@@ -165,14 +165,14 @@ impl SpecBuilder<'_> {
         }
     }
 
-    /// Expands a text that is no secret in itself.
+    /// Expands a plain string, which is not a secret.
     fn plain(&mut self, field: &str, text: Option<&str>) -> Option<String> {
         let syntax = self.definition.fields.syntax;
         let written = WrittenText { text: text?.to_owned(), syntax };
         Some(self.expand(&field, &written).text)
     }
 
-    /// Expands an environment or header value. What kind it is, is decided on the text as written.
+    /// Expands an environment or header value. Its kind depends on the text before expansion.
     fn value(&mut self, field: &dyn Display, written: &WrittenText) -> ConfigValue {
         let resolved = written.syntax.contains(Syntax::RESOLVED);
         if resolved && written.text.starts_with('!') {
@@ -200,14 +200,14 @@ impl SpecBuilder<'_> {
         }
     }
 
-    /// Returns the variable that a file names and that says nothing.
+    /// Returns a variable that the file names and that is not set or empty.
     fn unset_name(&self, written: &WrittenText) -> Option<String> {
         let uses = expand::expand(written, self.context()).uses;
         let is_unset = |used: &PlaceholderUse| self.env.nonempty_variable(&used.variable).is_none();
         uses.into_iter().find(is_unset).map(|used| used.variable)
     }
 
-    /// Leaves a value out: nobody wrote the placeholder that stands for the variable here.
+    /// Omits a value. The file names only the variable, so there is no placeholder text to keep.
     fn leave_out(
         &mut self,
         field: &dyn Display,
@@ -280,7 +280,7 @@ impl SpecBuilder<'_> {
         self.add_problem(field, problem);
     }
 
-    /// Many programs read `${VAR}` and would choke on a default.
+    /// Tells whether the program of the file supports `${VAR:-default}`; many only read `${VAR}`.
     fn program_supports_defaults(&self) -> bool {
         let owner = self.definition.source.provider;
         ["wharf", "env", "omp", "pisces", "xcsh", "claude", "claude-plugins", "mcp-json"]

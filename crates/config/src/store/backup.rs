@@ -1,6 +1,6 @@
-//! Copies of a file as it was before a change.
+//! Backups of a file before a change.
 //!
-//! `mcp.json.wharf-backup` is the newest, `.wharf-backup.1` to `.wharf-backup.4` are older ones.
+//! `mcp.json.wharf-backup` is the newest one, `.wharf-backup.1` to `.wharf-backup.4` are older.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,13 +12,13 @@ use super::private_file::folder_of;
 use super::read::read_bytes;
 use super::write::replace;
 
-/// How many copies are kept.
+/// How many backups are kept.
 const MAX_BACKUPS: usize = 5;
 
-/// Copies a file beside itself and returns where to; nothing if there is no file.
+/// Copies a file to a backup beside it and returns the path; `None` if there is no file.
 ///
-/// The newest five copies are kept, with the mode of the file. If the newest copy is the same
-/// already, it stays the newest. For a symbolic link the copy stands beside the link.
+/// Keeps the newest five backups, with the mode of the file. If the newest backup is equal, no new
+/// one is made. The backup of a symbolic link is beside the link.
 pub fn back_up(path: &Path) -> Result<Option<PathBuf>, StoreError> {
     let Some((bytes, metadata)) = read_bytes(path)? else { return Ok(None) };
     let copy = backup_path(path, 0);

@@ -1,4 +1,4 @@
-//! Why a file could not be read or written, in words that help.
+//! Errors of reading, writing and locking files, with hints.
 
 use std::error::Error;
 use std::fmt;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use super::read::MAX_FILE_BYTES;
 use crate::problem::Problem;
 
-/// A file, and what is the matter with it.
+/// An error about a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StoreError {
-    /// The file as it was asked for.
+    /// The path as requested.
     pub path: PathBuf,
-    /// What is the matter.
+    /// What went wrong.
     pub kind: StoreErrorKind,
 }
 
@@ -27,34 +27,34 @@ impl fmt::Display for StoreError {
 
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        // The trouble is part of the message already; its cause is not.
+        // The message contains the kind but not its cause.
         self.kind.source()
     }
 }
 
-/// What is the matter with a file.
+/// What went wrong with a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// It is something that has no content of its own.
+    /// It is a folder, pipe, socket or device.
     #[error("is {0}, not a file")]
     NotAFile(&'static str),
     /// It is larger than [`MAX_FILE_BYTES`].
     #[error("is larger than {} MiB", MAX_FILE_BYTES / (1024 * 1024))]
     TooLarge,
-    /// It is no text.
+    /// It is not UTF-8.
     #[error("is not valid UTF-8 (line {line})")]
     NotUtf8 {
-        /// The line of the first wrong byte, counted from 1.
+        /// The line of the first invalid byte, counted from 1.
         line: u32,
     },
-    /// It is a symbolic link to nothing.
+    /// It is a dangling symbolic link.
     #[error("is a link to \"{}\", which does not exist", .0.display())]
     DanglingLink(PathBuf),
-    /// It is a symbolic link that leads in a circle.
+    /// It is a symbolic link loop.
     #[error("is a link that leads back to itself")]
     LinkLoop,
-    /// Its owner may not write it.
+    /// It is read-only.
     #[error("is read-only")]
     ReadOnly,
     /// It cannot be read.
@@ -63,21 +63,21 @@ pub enum StoreErrorKind {
     /// It cannot be written.
     #[error("cannot be written")]
     Unwritable {
-        /// The folder in which the new file was to be made.
+        /// The folder of the new file.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is one of Wharf's own files and cannot be understood.
+    /// It is one of Wharf's own files and is malformed.
     #[error("is damaged")]
     Damaged,
-    /// The system gives no random numbers, so nothing can be kept safely.
+    /// The system has no random numbers, which are needed to store secrets.
     #[error("cannot be written safely")]
     NoRandomness(#[source] io::Error),
     /// Another process holds the lock.
     #[error("is locked by another Wharf process, for longer than {0:?}")]
     Busy(Duration),
-    /// The lock cannot be had at all.
+    /// The lock file cannot be created or locked.
     #[error("cannot be locked")]
     Unlockable(#[source] io::Error),
 }
@@ -91,9 +91,7 @@ impl StoreError {
     pub fn hint(&self) -> String {
         match &self.kind {
             StoreErrorKind::NotAFile(_) => "move it away, or put a file in its place".to_owned(),
-            StoreErrorKind::TooLarge => {
-                "a config file of this size is a mistake; shorten it".to_owned()
-            }
+            StoreErrorKind::TooLarge => "make the file smaller".to_owned(),
             StoreErrorKind::NotUtf8 { line } => format!("save it as UTF-8; line {line} is not"),
             StoreErrorKind::DanglingLink(target) => {
                 format!("create \"{}\", or remove the link", target.display())
@@ -102,7 +100,7 @@ impl StoreError {
             StoreErrorKind::ReadOnly => {
                 "make it writable, or edit the file it is generated from".to_owned()
             }
-            StoreErrorKind::Unreadable(_) => "check who may read it".to_owned(),
+            StoreErrorKind::Unreadable(_) => "check its permissions".to_owned(),
             StoreErrorKind::Unwritable { folder, source } => unwritable_hint(folder, source),
             StoreErrorKind::Damaged => "correct the file, or delete it".to_owned(),
             StoreErrorKind::NoRandomness(_) => {
@@ -116,12 +114,12 @@ impl StoreError {
         }
     }
 
-    /// Tells whether another process was in the way, so that it may work later.
+    /// Tells whether another process held the lock, so that a retry may succeed.
     pub fn is_busy(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Busy(_))
     }
 
-    /// Returns it as a problem of that file.
+    /// Converts it to a problem of the file.
     pub fn as_problem(&self) -> Problem {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
         let mut message = format!("\"{name}\" {}", self.kind);

@@ -1,4 +1,4 @@
-//! The one lock under which Wharf changes files, across threads and processes.
+//! The file lock (`write.lock`) under which all threads and processes of Wharf change files.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::error::{StoreError, StoreErrorKind};
 use super::open::open_regular;
 use super::private_file;
 
-/// How often a lock that another holds is tried again.
+/// The interval between attempts to take the lock.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Holds the lock until it is dropped; the system also lets go of it when the process dies.
+/// Holds the lock until it is dropped; the system releases it when the process dies.
 ///
 /// ```no_run
 /// use std::{path::Path, time::Duration};
@@ -25,12 +25,12 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug)]
 pub struct WriteLock {
-    /// Closing it is what unlocks; the file itself stays, since removing it would let two in.
+    /// Closing the file unlocks it. Removing it would let two processes hold the lock.
     _file: File,
 }
 
 impl WriteLock {
-    /// Waits for the lock in `run`, which is `<WHARF_HOME>/run` and is made if missing.
+    /// Waits for the lock in `run`, which is `<WHARF_HOME>/run` and is created if missing.
     ///
     /// Blocks the thread for at most `wait`. Fails with [`StoreErrorKind::Busy`] after that.
     pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {

@@ -1,8 +1,9 @@
-//! Reads and writes people's files so that nothing is ever lost or left half written.
+//! Reads and atomically writes config files, with a lock and backups.
 //!
-//! Reading is bounded and never waits, whatever a path turns out to be. Writing replaces a file as
-//! a whole; who reads, changes and writes holds the [`WriteLock`] all the while. What is written is
-//! decided in [`crate::edit`]. Files of Wharf's own are in [`private_file`].
+//! Reading is limited in size and never blocks, even if the path is a pipe or a device. Writing
+//! replaces the whole file. A caller that reads, changes and writes a file must hold the
+//! [`WriteLock`] from reading on. [`crate::edit`] makes the changes. Wharf's own files are in
+//! [`private_file`].
 
 mod backup;
 mod error;
@@ -22,5 +23,5 @@ pub(crate) use read::read_at_most;
 pub use read::{MAX_FILE_BYTES, read};
 pub use write::write;
 
-/// How long a change waits for another one to be done.
+/// How long a change waits for the lock.
 pub const LOCK_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);

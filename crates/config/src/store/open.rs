@@ -1,14 +1,13 @@
-//! Opens files of a person or of Wharf itself, which must be regular files.
+//! Opens files without blocking, and only if they are regular files.
 //!
-//! Opening a pipe waits until somebody opens its other end, reading a device may never end, and
-//! both can stand where a file is expected. So nothing here waits, and only a regular file is
-//! handed out.
+//! Opening a pipe blocks until its other end is opened, and reading a device may never end. Both
+//! can be at a path where a file is expected.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file with these options, without ever waiting for it. Fails if it is not a regular file.
+/// Opens a file with these options, without blocking. Fails if it is not a regular file.
 ///
 /// ```
 /// use std::fs::OpenOptions;
@@ -19,14 +18,14 @@ use std::path::Path;
 /// assert_eq!(error.to_string(), "it is a folder, not a file");
 /// ```
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // To open a device may already do something, so it is looked at before.
+    // Opening a device may have side effects, so check the type before.
     if let Ok(metadata) = fs::metadata(path) {
         must_be_regular(metadata.file_type())?;
     }
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, O_NONBLOCK);
     let file = options.open(path)?;
-    // What is opened may not be what was looked at.
+    // The file may have been replaced since the check.
     must_be_regular(file.metadata()?.file_type())?;
     Ok(file)
 }
@@ -55,7 +54,7 @@ pub(super) fn file_type_name(kind: FileType) -> &'static str {
     if kind.is_dir() { "a folder" } else { "a device" }
 }
 
-/// The flag has no name in the standard library; where its value is not known it is left out.
+/// The standard library does not define the flag; it is 0 on systems where its value is unknown.
 #[cfg(unix)]
 pub(super) const O_NONBLOCK: i32 = if cfg!(all(
     any(target_os = "linux", target_os = "android"),

@@ -1,8 +1,8 @@
-//! Files and folders of Wharf's own, which only their owner may read (modes 0600 and 0700).
+//! Wharf's own files and folders, which only their owner can read (modes 0600 and 0700).
 //!
-//! A file is replaced as a whole: a temporary file beside it takes its name. [`write`] also waits
-//! for the disk, for what must not be lost. [`replace`] does not, for what only saves work: a crash
-//! of the machine may lose or empty such a file. Locks are in `lock`.
+//! A file is replaced by renaming a temporary file beside it. [`write`] also syncs, for data that
+//! must not be lost. [`replace`] does not, for caches: a crash of the machine may lose or empty
+//! such a file. Locks are in `lock`.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -15,26 +15,26 @@ use tempfile::NamedTempFile;
 
 use super::error::StoreError;
 
-/// How the names of temporary files end; a crash may leave one behind.
+/// The suffix of temporary files; a crash may leave one behind.
 const TEMPORARY: &str = ".wharf-tmp";
 
-/// A temporary file that is older was left behind: no write takes this long.
+/// An older temporary file was left by a crash: no write takes this long.
 const LEFTOVER_AGE: Duration = Duration::from_secs(600);
 
-/// Replaces a file and waits until it is on the disk. Others lose their access to an existing file.
+/// Replaces a file and syncs it. Removes the access of other users to an existing file.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     restrict_file(path);
     super::write(path, text)
 }
 
-/// Replaces a file without waiting for the disk. The folder is made if it is missing.
+/// Replaces a file without syncing it. A missing folder is created.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_temporary_beside(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Writes a file that does not exist yet. If several processes try at the same time, one succeeds.
+/// Creates a file. If several processes try at the same time, one succeeds.
 ///
-/// Fails with [`io::ErrorKind::AlreadyExists`] if there is one.
+/// Fails with [`io::ErrorKind::AlreadyExists`] if the file exists.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_temporary_beside(path, bytes)?
         .persist_noclobber(path)
@@ -42,12 +42,12 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .map_err(|error| error.error)
 }
 
-/// Opens a new, empty file for writing. The folder is made if it is missing.
+/// Creates an empty file and opens it for writing. A missing folder is created.
 pub fn open_new(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.write(true).create_new(true);
     match options.open(path) {
-        // The folder is nearly always there.
+        // The folder nearly always exists.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_folder(&folder_of(path))?;
             options.open(path)
@@ -56,7 +56,7 @@ pub fn open_new(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns options under which a new file is only for its owner.
+/// Returns options with which only the owner can access a new file.
 pub fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes elsewhere"))]
     let mut options = OpenOptions::new();
@@ -65,7 +65,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Makes the folders that are missing, only for their owner. Existing ones stay as they are.
+/// Creates missing folders, which only the owner can access. Existing folders are not changed.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -74,7 +74,7 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes a folder if it is missing, and takes the access of others to an existing one away.
+/// Creates a missing folder, and removes the access of other users to an existing one.
 pub fn restrict_folder(folder: &Path) -> io::Result<()> {
     create_folder(folder)?;
     #[cfg(unix)]
@@ -88,13 +88,12 @@ pub fn restrict_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the temporary files that crashed writes left in a folder. Files that cannot be removed
-/// stay.
+/// Removes the temporary files that crashed writes left in a folder. Errors are ignored.
 pub fn remove_leftovers(folder: &Path) {
     remove_leftovers_of(folder, OsStr::new(""));
 }
 
-/// Does the same for the temporary files of one file.
+/// Does the same only for the temporary files of one file.
 pub(super) fn remove_leftovers_of(folder: &Path, name: &OsStr) {
     let prefix = prefix(name);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -111,7 +110,7 @@ pub(super) fn remove_leftovers_of(folder: &Path, name: &OsStr) {
     }
 }
 
-/// Writes bytes as a hexadecimal number, such as a hash that names a file.
+/// Formats bytes as hexadecimal digits, for example a hash.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _infallible = write!(text, "{byte:02x}");
@@ -119,7 +118,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns a text that nobody can guess, for keys and references.
+/// Returns an unguessable id, for keys and references.
 ///
 /// Fails if the system has no random numbers.
 pub fn random_id() -> io::Result<String> {
@@ -128,7 +127,7 @@ pub fn random_id() -> io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// Returns the folder that a file is in.
+/// Returns the folder of a file.
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
@@ -136,8 +135,8 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Makes an empty temporary file beside a file, in a folder that exists. It is removed when it is
-/// dropped before it is renamed.
+/// Creates an empty temporary file beside a file, in an existing folder. Dropping it before it is
+/// renamed removes it.
 pub(super) fn create_temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut builder = tempfile::Builder::new();
@@ -146,7 +145,7 @@ pub(super) fn create_temporary_beside(path: &Path) -> io::Result<NamedTempFile> 
 
 fn write_temporary_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut file = match create_temporary_beside(path) {
-        // The folder is nearly always there.
+        // The folder nearly always exists.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             restrict_folder(&folder_of(path))?;
             create_temporary_beside(path)?
@@ -157,7 +156,7 @@ fn write_temporary_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile
     Ok(file)
 }
 
-/// The names of temporary files begin with a dot and the name of the file they will replace.
+/// Returns the prefix of temporary files: a dot and the name of the file that they replace.
 fn prefix(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(name);
@@ -167,14 +166,14 @@ fn prefix(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Takes the access of others away before anything new is in the file.
+/// Removes the access of other users before new content is written.
 #[cfg(unix)]
 fn restrict_file(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
 
     let is_open = path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
     if is_open {
-        // If it cannot be done, writing will say why.
+        // If this fails, the write returns the error.
         drop(fs::set_permissions(path, fs::Permissions::from_mode(0o600)));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a person's file: bounded, and without ever waiting for somebody to write to it.
+//! Reads files with a size limit, without blocking on pipes or devices; follows symbolic links.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use super::error::{StoreError, StoreErrorKind};
 use super::open::file_type_name;
 
-/// How large a file may be.
+/// The size limit for a file.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How many symbolic links may lead to a file, as in Linux.
+/// How many symbolic links are followed, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Reads a file; nothing is returned if there is none. A missing file costs one system call.
+/// Reads a file; returns `None` if it does not exist, after one system call.
 ///
-/// Fails if it is not a regular file, too large, not UTF-8, unreadable, or a link to nothing.
+/// Fails if it is not a regular file, too large, not UTF-8, unreadable, or a dangling link.
 pub fn read(path: &Path) -> Result<Option<String>, StoreError> {
     read_at_most(path, MAX_FILE_BYTES)
 }
 
-/// Does the same for a file that may be only so large.
+/// Does the same with another size limit.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<Option<String>, StoreError> {
     let Some((bytes, _)) = read_bytes_at_most(path, most)? else { return Ok(None) };
     match String::from_utf8(bytes) {
@@ -34,7 +34,7 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<Option<String>, Sto
     }
 }
 
-/// Reads a file as it is, with what the system says about it.
+/// Reads the bytes and metadata of a file.
 pub(super) fn read_bytes(path: &Path) -> Result<Option<(Vec<u8>, Metadata)>, StoreError> {
     read_bytes_at_most(path, MAX_FILE_BYTES)
 }
@@ -47,7 +47,7 @@ fn read_bytes_at_most(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadat
     }
     let unreadable = |source| fail(StoreErrorKind::Unreadable(source));
     let file = open(path).map_err(unreadable)?;
-    // What is opened may not be what was looked at before.
+    // The file may have been replaced since the check.
     let metadata = file.metadata().map_err(unreadable)?;
     must_be_a_file(path, metadata.file_type())?;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
@@ -58,21 +58,21 @@ fn read_bytes_at_most(path: &Path, most: u64) -> Result<Option<(Vec<u8>, Metadat
     Ok(Some((bytes, metadata)))
 }
 
-/// Follows symbolic links to where a file is or would be. The destination need not exist.
+/// Follows symbolic links to the path of the file, which need not exist.
 pub(super) fn resolve_links(path: &Path) -> Result<PathBuf, StoreError> {
     let mut at = path.to_owned();
     for _ in 0..=MAX_LINKS {
         match fs::read_link(&at) {
-            // A relative link starts from the folder it is in.
+            // A relative link is relative to its folder.
             Ok(target) => at = at.parent().unwrap_or(Path::new("")).join(target),
-            // It is no link, or it cannot be known; who uses it will say which.
+            // It is not a link, or this is unknown; using the path then returns the error.
             Err(_) => return Ok(at),
         }
     }
     Err(StoreError::new(path, StoreErrorKind::LinkLoop))
 }
 
-/// Returns what the system says about a regular file; nothing if there is none.
+/// Returns the metadata of a regular file; `None` if it does not exist.
 pub(super) fn regular_file_metadata(path: &Path) -> Result<Option<Metadata>, StoreError> {
     let unreadable = |source| StoreError::new(path, StoreErrorKind::Unreadable(source));
     let metadata = match fs::symlink_metadata(path) {
@@ -98,7 +98,7 @@ pub(super) fn regular_file_metadata(path: &Path) -> Result<Option<Metadata>, Sto
     Ok(Some(metadata))
 }
 
-/// Where a folder should be is a file: then nothing can be below it either.
+/// If a parent is a file instead of a folder, the file is also missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -110,8 +110,7 @@ fn must_be_a_file(path: &Path, kind: FileType) -> Result<(), StoreError> {
     Err(StoreError::new(path, StoreErrorKind::NotAFile(file_type_name(kind))))
 }
 
-/// Opens a file for reading. Should it have become a pipe since it was looked at, opening must not
-/// wait for the other end.
+/// Opens a file for reading without blocking: it may have become a pipe since the check.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

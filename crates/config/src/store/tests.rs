@@ -1,4 +1,4 @@
-//! The promises of reading and writing, tried out on real files.
+//! Tests of reading, writing, backups and the lock, with real files.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Writes a file without the store, as another program does.
+/// Writes a file without the store, as another program would.
 #[expect(clippy::disallowed_methods, reason = "it is the atomic writer that is tested")]
 fn put(path: &Path, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
@@ -29,7 +29,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Describes why a file cannot be read, with the folder's name cut out.
+/// Renders the error of reading a file, with the folder's name replaced.
 fn describe_error(folder: &TempDir, file: &Path) -> String {
     let error = read(file).unwrap_err();
     let problem = error.as_problem();
@@ -71,7 +71,7 @@ fn a_file_over_the_size_limit_is_refused() {
     fs::File::create(&file).unwrap().set_len(MAX_FILE_BYTES).unwrap();
     assert_eq!(read(&file).unwrap().unwrap().len() as u64, MAX_FILE_BYTES);
     fs::File::create(&file).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
-    insta::assert_snapshot!(describe_error(&folder, &file), @r#"too-large: "mcp.json" is larger than 16 MiB | "[folder]/mcp.json" is larger than 16 MiB | a config file of this size is a mistake; shorten it"#);
+    insta::assert_snapshot!(describe_error(&folder, &file), @r#"too-large: "mcp.json" is larger than 16 MiB | "[folder]/mcp.json" is larger than 16 MiB | make the file smaller"#);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_next_write_removes_temporary_files_of_a_crashed_one() {
     put(&old, "half");
     let then = SystemTime::now() - Duration::from_secs(3600);
     fs::File::options().write(true).open(&old).unwrap().set_modified(then).unwrap();
-    put(&folder.path().join(".mcp.json.fresh1.wharf-tmp"), "another process writes this now");
+    put(&folder.path().join(".mcp.json.fresh1.wharf-tmp"), "another process is writing this");
     put(&folder.path().join(".other.json.abc123.wharf-tmp"), "of another file");
     write(&file, "new").unwrap();
     let left = [".mcp.json.fresh1.wharf-tmp", ".other.json.abc123.wharf-tmp", "mcp.json"];

@@ -1,7 +1,7 @@
-//! Replaces a file as a whole: a crash in the middle leaves the old one or the new one.
+//! Replaces a whole file atomically: after a crash there is either the old file or the new one.
 //!
-//! The new content goes to a temporary file in the same folder, is forced to the disk, and then
-//! takes the name of the old one. Access lists and hard links are lost.
+//! The content is written to a temporary file in the same folder and synced, and the file is then
+//! renamed. Access lists and hard links are lost.
 
 use std::fs::Metadata;
 use std::io::{self, Write};
@@ -13,12 +13,12 @@ use super::error::{StoreError, StoreErrorKind};
 use super::private_file::{self, folder_of};
 use super::read::{regular_file_metadata, resolve_links};
 
-/// Replaces a file by a new one with this text.
+/// Replaces the content of a file.
 ///
 /// Follows symbolic links, also to a file that does not exist yet. Keeps the mode of the file, and
-/// its owner if possible; a new file is only for its owner, as are folders that have to be made.
-/// Fails without a trace: the old file stays and no other is left. Hold the [`super::WriteLock`]
-/// from reading on.
+/// its owner if possible; only the owner can access a new file and new folders. On failure the old
+/// file stays and no temporary file is left. The caller must hold the [`super::WriteLock`] while it
+/// reads, changes and writes.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     let target = resolve_links(path)?;
     let old = regular_file_metadata(&target)?;
@@ -31,7 +31,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Puts bytes where a file is or will be, with the mode and owner of another.
+/// Writes bytes to a file, with the mode and owner of `like`.
 pub(super) fn replace(
     target: &Path,
     folder: &Path,
@@ -40,7 +40,7 @@ pub(super) fn replace(
 ) -> io::Result<()> {
     private_file::create_folder(folder)?;
     private_file::remove_leftovers_of(folder, target.file_name().unwrap_or_default());
-    // Nobody but the owner can read a temporary file, until it gets the mode of the old one.
+    // Only the owner can read the temporary file until it gets the mode of the old one.
     let mut file = private_file::create_temporary_beside(target)?;
     file.write_all(bytes)?;
     if let Some(like) = like {
@@ -57,7 +57,7 @@ fn copy_mode_and_owner(file: &NamedTempFile, like: &Metadata) -> io::Result<()> 
 
     let own = file.as_file().metadata()?;
     if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-        // Only root may give a file away. For others the file becomes theirs, as in an editor.
+        // Only root may change the owner. For other users the file becomes theirs, as in an editor.
         drop(fchown(file.as_file(), Some(like.uid()), Some(like.gid())));
     }
     file.as_file().set_permissions(like.permissions())
@@ -68,11 +68,11 @@ fn copy_mode_and_owner(file: &NamedTempFile, like: &Metadata) -> io::Result<()> 
     file.as_file().set_permissions(like.permissions())
 }
 
-/// Brings the new name down to the disk; without it a crash may bring the old file back.
+/// Syncs the folder; otherwise a crash may restore the old file.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match std::fs::File::open(folder)?.sync_all() {
-        // Some file systems cannot do this for folders, and need not.
+        // Some file systems cannot sync folders and do not need it.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }

@@ -1,6 +1,7 @@
-//! Shows a value as it is written: placeholders whole, literal parts hidden.
+//! Renders a value before expansion: placeholders are shown, literal parts are redacted.
 //!
-//! Which variable goes where is exactly what a person agrees to; what is literal may be a secret.
+//! The person decides about which variable is sent where, so placeholders must be visible. Literal
+//! parts may be secrets.
 
 use std::fmt::Write as _;
 
@@ -10,15 +11,15 @@ use crate::named_files::NamedFiles;
 use crate::secret::REDACTED;
 use crate::server::{Definition, WrittenText};
 
-/// Words before a token that are no part of it.
+/// Authentication schemes, which stand before a token and are not secret.
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
-/// Shows a value of a definition with its literal parts hidden: `Bearer ${GITHUB_TOKEN}`.
+/// Renders a value of a definition with its literal parts redacted: `Bearer ${GITHUB_TOKEN}`.
 pub fn value_as_written(written: &WrittenText, definition: &Definition, env: &Env) -> String {
     redact_literals(written, ExpandContext::of(definition, env, &NamedFiles::default()))
 }
 
-/// Hides what is literal in a text.
+/// Redacts the literal parts of a text.
 pub(super) fn redact_literals(written: &WrittenText, context: ExpandContext<'_>) -> String {
     let mut shown = String::new();
     let mut has_placeholder = false;
@@ -28,7 +29,7 @@ pub(super) fn redact_literals(written: &WrittenText, context: ExpandContext<'_>)
             Piece::Placeholder(whole, placeholder) => {
                 has_placeholder = true;
                 match placeholder {
-                    // A default is a literal, too.
+                    // A default is literal text, too.
                     Placeholder::Variable { default: Some(default), .. } if !default.is_empty() => {
                         let before = whole.split_once(":-").map_or(whole, |(before, _)| before);
                         let _infallible = write!(shown, "{before}:-{REDACTED}}}");
@@ -41,7 +42,7 @@ pub(super) fn redact_literals(written: &WrittenText, context: ExpandContext<'_>)
     if has_placeholder { shown } else { REDACTED.to_owned() }
 }
 
-/// Hides a literal part, but for the word that says what follows.
+/// Redacts a literal part, unless it is only an authentication scheme or punctuation.
 fn literal(text: &str) -> String {
     let word = text.trim();
     let is_scheme = SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));

@@ -1,10 +1,10 @@
-//! Takes a shell command apart far enough to find the files that it names.
+//! Splits a shell command into words, to find the files that it names.
 
-/// How many words of a command are looked at.
+/// The number of words of a command that are checked.
 const MAX_WORDS: usize = 256;
 
-/// Returns everything in a command that could be a path: its words as a shell would see them, and
-/// the pieces between the shell's own characters, so that `cd x && sh -c './run|y'` hides nothing.
+/// Returns everything in a command that could be a path: its words as a shell splits them, and the
+/// pieces between special characters of the shell, as in `cd x && sh -c './run|y'`.
 pub(super) fn words_of_command(command: &str) -> Vec<String> {
     let mut words = shlex::split(command).unwrap_or_default();
     let is_syntax = |c: char| c.is_whitespace() || ";|&()<>`\"'=,:{}".contains(c);

@@ -1,5 +1,5 @@
-//! What exactly was agreed to, in the form that is kept: every field as written, values that may be
-//! secret only as keyed hashes.
+//! The fingerprint of a definition, as stored in `trust.json`: fields before expansion, and keyed
+//! hashes of values that may be secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::subject::ObservedField;
 use crate::secret::REDACTED;
 use crate::store::private_file::hex;
 
-/// A definition as it was when it was agreed to.
+/// The fields of a definition at the time of the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint(BTreeMap<String, StoredField>);
@@ -22,25 +22,25 @@ enum StoredField {
     Plain(String),
     Hashed {
         hash: String,
-        /// The text with its literal parts hidden, where there is more to show: `Bearer ${TOKEN}`.
+        /// The text with its literal parts redacted, if anything else is in it: `Bearer ${TOKEN}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<String>,
     },
 }
 
-/// A field that is not what it was.
+/// A field that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FingerprintDifference {
     /// The field, such as `args[1]`.
     pub field: String,
-    /// What it was, if it was there.
+    /// The old value, if the field existed.
     pub before: Option<String>,
-    /// What it is, if it is there.
+    /// The new value, if the field exists.
     pub after: Option<String>,
 }
 
 impl Fingerprint {
-    /// Makes the form that is kept of what was seen.
+    /// Makes a fingerprint of the observed fields.
     pub(super) fn of(observed: &BTreeMap<String, ObservedField>, key: &[u8]) -> Self {
         let stored_field = |observed: &ObservedField| match observed {
             ObservedField::Plain(text) => StoredField::Plain(text.clone()),
@@ -55,7 +55,8 @@ impl Fingerprint {
         Self(observed.iter().map(|(field, seen)| (field.clone(), stored_field(seen))).collect())
     }
 
-    /// Lists what changed from this one to a later one; secrets show only that they did.
+    /// Lists the fields that differ in a later fingerprint; values that may be secrets are
+    /// redacted.
     pub(super) fn differences(&self, later: &Self) -> Vec<FingerprintDifference> {
         let fields: BTreeSet<&String> = self.0.keys().chain(later.0.keys()).collect();
         let changed = fields.into_iter().filter(|field| self.0.get(*field) != later.0.get(*field));
@@ -70,7 +71,7 @@ impl Fingerprint {
     }
 }
 
-/// Hashes decide alone: a record that was made before placeholders were kept still counts.
+/// Compares hashes only: records made before `shown` existed stay valid.
 impl PartialEq for StoredField {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

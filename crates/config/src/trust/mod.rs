@@ -1,12 +1,12 @@
-//! Remembers which project definitions the person has agreed to.
+//! The trust store, `trust.json`: which project definitions the person accepted or refused.
 //!
-//! Starting a program because a cloned repository says so is the main danger here. A definition is
-//! trusted for exactly what it says, in the folder it is in; any change asks again. A "no" is kept
-//! for exactly what it was said to, too. Values that may be secret are kept only as keyed hashes,
-//! so this file gives none away.
+//! A cloned repository must not be able to start programs. So a definition is trusted only with
+//! exactly the accepted content, in its folder; after any change the person must decide again. A
+//! refusal also applies to exactly the refused content. Values that may be secrets are stored as
+//! keyed hashes.
 //!
-//! `subject` collects what a decision is about, `fingerprint` is the form of it that is kept,
-//! `as_written` shows values, `command_words` finds the files that a command names.
+//! `subject` collects the fields and files of a definition, `fingerprint` is their stored form,
+//! `as_written` renders values, `command_words` finds the files that a command names.
 
 mod as_written;
 mod command_words;
@@ -30,27 +30,27 @@ pub use fingerprint::{Fingerprint, FingerprintDifference};
 use subject::AgreementId;
 pub use subject::{EnvFile, TrustSubject, UsedFile};
 
-/// The agreements of one person.
+/// The stored trust decisions of one person.
 #[derive(Debug, Default)]
 pub struct TrustStore {
     path: Option<PathBuf>,
     file: TrustFile,
-    /// What is on the disk could not be read, so it must not be replaced.
+    /// The file could not be read, so it must not be replaced.
     is_unreadable: bool,
 }
 
-/// What a person has said about a definition.
+/// The trust decision about a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// It is the person's own, so there is nothing to ask.
+    /// It is not from a project, so it needs no trust.
     NotNeeded,
-    /// Agreed to, as it is now.
+    /// The person accepted it with its current content.
     Accepted,
-    /// Never asked.
+    /// There is no decision.
     Unknown,
-    /// Agreed to, but it has changed since.
+    /// The person accepted it, but it changed since then.
     Changed(Vec<FingerprintDifference>),
-    /// The person said no to it, as it is now.
+    /// The person refused it with its current content.
     Refused,
 }
 
@@ -64,20 +64,20 @@ impl Trust {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct TrustFile {
     version: u32,
-    /// The key of the hashes; random, so that equal secrets on two machines do not look alike.
+    /// The key of the hashes; random, so that equal secrets have different hashes on each machine.
     key: String,
     folders: BTreeMap<String, FolderTrust>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct FolderTrust {
-    /// The person trusts the folder itself: servers of their own may run in it.
+    /// The folder itself is trusted: servers of user files may run in it.
     #[serde(default)]
     folder: bool,
-    /// What was agreed to.
+    /// The accepted definitions.
     #[serde(default)]
     servers: ByFile,
-    /// What somebody said no to.
+    /// The refused definitions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     refused: ByFile,
 }
@@ -92,7 +92,7 @@ impl FolderTrust {
 }
 
 impl TrustStore {
-    /// Reads the agreements. A file that cannot be read means none, and a problem.
+    /// Reads the decisions. If the file cannot be read, there are none, and a problem is returned.
     pub fn load(env: &Env) -> (Self, Option<Problem>) {
         let Some(path) = env.wharf_home().map(|home| home.join("trust.json")) else {
             return (Self::default(), None);
@@ -102,7 +102,7 @@ impl TrustStore {
                 Ok(file) => (file, None),
                 Err(error) => {
                     let line = u32::try_from(error.line()).unwrap_or(1);
-                    let message = "the record of what you trust cannot be read; nothing is trusted";
+                    let message = "the trust file is malformed; nothing is trusted";
                     let problem =
                         Problem::error("trust-store", message).in_file(&path).on_line(line);
                     let problem = problem.hint("correct the file, or delete it and trust again");
@@ -116,7 +116,7 @@ impl TrustStore {
         (Self { path: Some(path), file, is_unreadable }, problem)
     }
 
-    /// Says whether a definition may be used.
+    /// Returns the decision about a definition.
     pub(crate) fn check(&self, definition: &Definition, env: &Env, files: &NamedFiles) -> Trust {
         if definition.source.level != Level::Project {
             return Trust::NotNeeded;
@@ -139,7 +139,7 @@ impl TrustStore {
         }
     }
 
-    /// Says whether anything in one of these folders is trusted, or the folder itself.
+    /// Tells whether one of these folders, or any definition in it, is trusted.
     pub fn trusts_folder(&self, folders: &[PathBuf]) -> bool {
         folders.iter().any(|folder| {
             let known = self.file.folders.get(&folder_key(folder));
@@ -147,7 +147,7 @@ impl TrustStore {
         })
     }
 
-    /// Agrees to a definition as it was when it was looked at.
+    /// Accepts a definition, with the content in the subject.
     pub fn accept(&mut self, subject: &TrustSubject) {
         self.ensure_key();
         let fingerprint = Fingerprint::of(&subject.observed, &self.key());
@@ -157,8 +157,8 @@ impl TrustStore {
         remove(&mut folder.refused, name, Some(file));
     }
 
-    /// Remembers a "no" to a definition as it was when it was looked at. An earlier agreement stays
-    /// on record: should the definition become again what was agreed to, it counts.
+    /// Refuses a definition, with the content in the subject. Content that was accepted earlier
+    /// stays accepted, in case the definition is changed back.
     pub fn refuse(&mut self, subject: &TrustSubject) {
         self.ensure_key();
         let fingerprint = Fingerprint::of(&subject.observed, &self.key());
@@ -167,13 +167,13 @@ impl TrustStore {
         folder.refused.entry(file.clone()).or_default().insert(name.clone(), fingerprint);
     }
 
-    /// Agrees that the person's own servers may run in a folder.
+    /// Trusts a folder: servers of user files may run in it.
     pub fn accept_folder(&mut self, folder: &Path) {
         self.ensure_key();
         self.file.folders.entry(folder_key(folder)).or_default().folder = true;
     }
 
-    /// Takes back what was said about a name in these folders; says whether there was anything.
+    /// Revokes the trust in a name in these folders; returns whether there was any.
     pub fn revoke(&mut self, name: &str, folders: &[PathBuf]) -> bool {
         let mut found = false;
         for folder in folders {
@@ -183,7 +183,7 @@ impl TrustStore {
         found
     }
 
-    /// Takes back everything said about these folders; returns the names.
+    /// Revokes the trust in all definitions of these folders; returns their names.
     pub fn revoke_all(&mut self, folders: &[PathBuf]) -> Vec<String> {
         let mut names = Vec::new();
         for folder in folders {
@@ -197,14 +197,14 @@ impl TrustStore {
         names
     }
 
-    /// Takes back the trust in a folder itself; says whether there was any.
+    /// Revokes the trust in a folder itself; returns whether there was any.
     pub fn revoke_folder(&mut self, folder: &Path) -> bool {
         let known = self.file.folders.get_mut(&folder_key(folder));
         known.is_some_and(|known| std::mem::take(&mut known.folder))
     }
 
-    /// Writes the agreements. The caller holds the lock. A file that could not be read is not
-    /// replaced: it may hold agreements that somebody can still save.
+    /// Writes the decisions. The caller holds the lock. A file that could not be read is not
+    /// replaced, because the person may still repair it.
     pub fn save(&mut self) -> Result<(), StoreError> {
         self.file.version = 1;
         self.file.folders.retain(|_, folder| !folder.is_empty());
@@ -228,13 +228,13 @@ impl TrustStore {
 
     fn ensure_key(&mut self) {
         if self.file.key.is_empty() {
-            // Without a key nothing is saved; see `save`.
+            // Without a key, `save` fails.
             self.file.key = private_file::random_id().unwrap_or_default();
         }
     }
 }
 
-/// Removes a name from one file or from all; says whether it was there.
+/// Removes a name from one file or from all files; returns whether it was there.
 fn remove(all: &mut ByFile, name: &str, only: Option<&String>) -> bool {
     let mut found = false;
     for (_, servers) in all.iter_mut().filter(|(file, _)| only.is_none_or(|only| only == *file)) {

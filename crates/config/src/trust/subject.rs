@@ -1,8 +1,8 @@
-//! What a decision about trust is about: a definition as written, the files it names, the program
-//! it really starts.
+//! The subject of a trust decision: a definition before expansion, the files it names, and the
+//! program it would start.
 //!
-//! It is taken once. What is shown to the person is what is kept when they agree, even if a file
-//! changes while they read. Nothing in it is expanded.
+//! Files are read once. The content that the person sees is the content that is stored, even if a
+//! file changes while they read. Texts are kept before expansion.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,30 +20,30 @@ use crate::secret::{Secret, names_a_secret, redact_args, redact_command, redact_
 use crate::server::{Definition, WrittenText};
 use crate::spec::env_file_variables;
 
-/// How many folders that a command names are searched for the files that it names.
+/// The number of folders in a command that are searched for the files in it.
 const MAX_FOLDERS: usize = 8;
 
-/// A definition and the files it names, as they were when they were looked at.
+/// A definition and the files it names, as read for one decision.
 pub struct TrustSubject {
     pub(super) agreement_id: AgreementId,
-    /// Everything that counts, by field.
+    /// All fields of the fingerprint.
     pub(super) observed: BTreeMap<String, ObservedField>,
-    /// The program that its command leads to.
+    /// The program that its command starts.
     pub program: Option<PathBuf>,
-    /// Where that program really is, if a link in the repository leads there.
+    /// The real path of that program, if its path is a link in the repository.
     pub program_real_path: Option<PathBuf>,
-    /// Links of the repository that its working folder or its arguments go through, each with the
-    /// field and where it leads.
+    /// Links of the repository in its working folder or its arguments, each with the field and the
+    /// real path.
     pub links: Vec<(String, PathBuf)>,
     /// Its environment file.
     pub env_file: Option<EnvFile>,
-    /// Other files whose contents are used: for values, or by commands that print values.
+    /// Other files whose contents are used: in placeholders, or by commands that print values.
     pub files: Vec<UsedFile>,
-    /// Files of the repository that its command line names. Their contents may change at any time.
+    /// Files of the repository in its command line. Their contents are not part of the fingerprint.
     pub repository_files: Vec<String>,
 }
 
-/// Where an agreement is kept.
+/// The key of a decision in the trust store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AgreementId {
     pub(super) folder: String,
@@ -52,24 +52,24 @@ pub(super) struct AgreementId {
     pub(super) name: String,
 }
 
-/// A field as it was seen.
+/// The observed value of a field.
 pub(super) enum ObservedField {
-    /// May be kept as it is.
+    /// A text that is not a secret; stored as it is.
     Plain(String),
-    /// May be secret; with what may be shown of it.
+    /// A text that may be a secret, with its redacted form.
     MaybeSecret { text: Secret, shown: String },
     /// The contents of a file.
     FileContents(Arc<str>),
 }
 
-/// The environment file of an entry.
+/// The environment file (`envFile`) of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFile {
-    /// Where it really is, if it is not where the entry says.
+    /// Its real path, if that differs from the path in the entry.
     pub real_path: Option<PathBuf>,
-    /// The names of the variables that it sets; none if it cannot be read.
+    /// The names of its variables; none if it cannot be read.
     pub variables: Option<Vec<String>>,
-    /// Whether it came with the repository; if not, it is a file of the person's own.
+    /// Whether it is in the repository; otherwise it is a file of the person.
     pub is_in_repository: bool,
 }
 
@@ -78,9 +78,9 @@ pub struct EnvFile {
 pub struct UsedFile {
     /// The path as written.
     pub named: String,
-    /// Where it really is, if it is not where the entry says.
+    /// Its real path, if that differs from the path in the entry.
     pub real_path: Option<PathBuf>,
-    /// Whether it came with the repository; if not, it is a file of the person's own.
+    /// Whether it is in the repository; otherwise it is a file of the person.
     pub is_in_repository: bool,
 }
 
@@ -97,12 +97,12 @@ impl AgreementId {
 }
 
 impl TrustSubject {
-    /// Looks at a definition and at the files it names.
+    /// Reads a definition and the files it names.
     pub fn of(definition: &Definition, env: &Env) -> Self {
         Self::with_files(definition, env, &NamedFiles::default())
     }
 
-    /// Does the same with files that were perhaps read already.
+    /// Does the same, and uses files that were read before.
     pub(crate) fn with_files(definition: &Definition, env: &Env, files: &NamedFiles) -> Self {
         let builder = SubjectBuilder {
             definition,
@@ -124,21 +124,21 @@ impl TrustSubject {
     }
 }
 
-/// Shows whose it is, never what is in it.
+/// Omits the fields: they may hold secrets.
 impl fmt::Debug for TrustSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TrustSubject").field("address", &self.agreement_id).finish_non_exhaustive()
     }
 }
 
-/// Whether a value may be kept as it is.
+/// Whether a value may be a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sensitivity {
     Public,
     Secret,
 }
 
-/// A subject while it is made.
+/// Builds a subject.
 struct SubjectBuilder<'a> {
     definition: &'a Definition,
     env: &'a Env,
@@ -195,12 +195,13 @@ impl SubjectBuilder<'_> {
                         && (!text.contains("://") || redact_url(text) == text)
                 };
                 let open = sensitivity == Sensitivity::Public && is_plain(text);
-                // A text that looks like one of the marks below is marked itself.
+                // `=` marks values that are not strings, so a string that begins with it is marked,
+                // too.
                 let quoted = text.starts_with('=').then(|| format!("={text:?}"));
                 let text = quoted.as_deref().unwrap_or(text);
                 if open { self.add_plain(field, text) } else { self.add_maybe_secret(field, text) }
             }
-            // Marked, so that `1` is not taken for `"1"`.
+            // The mark distinguishes `1` from `"1"`.
             Value::Number(digits) if sensitivity == Sensitivity::Public => {
                 self.add_plain(field, &format!("={digits}"));
             }
@@ -212,22 +213,22 @@ impl SubjectBuilder<'_> {
 
     fn add_env_file(&mut self) {
         let Some(written) = &self.definition.fields.env_file else { return };
-        // The placeholder of the project's folder is usual here; what it stands for goes nowhere
-        // else, so the file is called as it is written.
+        // The path often has `${workspaceFolder}`. The fingerprint has the path before expansion,
+        // so that values of variables are not stored.
         let text = expand(written, self.context()).text;
         let path = self.env.path_from(&text, &self.definition.folder);
         let file = self.read(&path);
         self.add_contents(&written.text, &file);
         let real_path = self.add_real_path(&written.text, &path, &file);
         let variables = file.text.as_deref().map(|text| env_file_variables(text).collect());
-        // A file that is not there cannot be anybody's.
+        // A missing file counts as part of the repository, which could create it.
         let is_in_repository =
             file.real.as_deref().is_none_or(|real| self.repository.contains(real, Some(real)));
         self.subject.env_file = Some(EnvFile { real_path, variables, is_in_repository });
     }
 
-    /// Records the files that are put into the entry: `{file:arguments.txt}` stays as it is written
-    /// while what it stands for changes.
+    /// Adds the files in placeholders such as `{file:arguments.txt}`: their contents can change
+    /// while the entry stays the same.
     fn add_placeholder_files(&mut self) {
         let fields = &self.definition.fields;
         let mut named: Vec<String> = Vec::new();
@@ -245,7 +246,7 @@ impl SubjectBuilder<'_> {
             let file = self.read(&path);
             let is_in_repository =
                 self.repository.controls(&named, &path, file.real.as_deref(), self.env);
-            // A file of the person's own may change without the project's doing.
+            // The project cannot change a file of the person, so its contents are not recorded.
             if is_in_repository {
                 self.add_contents(&named, &file);
             }
@@ -253,7 +254,7 @@ impl SubjectBuilder<'_> {
         }
     }
 
-    /// Records commands that print values: the program each leads to, and every file it names.
+    /// Adds commands that print values: the program of each, and every file it names.
     fn add_helpers(&mut self) {
         let fields = &self.definition.fields;
         if let Some(helper) = &fields.headers_helper {
@@ -309,8 +310,8 @@ impl SubjectBuilder<'_> {
             found.as_deref().map_or("not found".to_owned(), |path| path.display().to_string());
         self.add_plain("program path", &shown);
         if let Some(path) = &found {
-            // A link on the search path changes with every update of the system; one that came with
-            // the repository is part of what is agreed to.
+            // A link in the repository is part of the fingerprint. A link outside is not: system
+            // updates change it.
             let real = path.canonicalize().ok().filter(|real| *real != normalize(path));
             if normalize(path).starts_with(self.repository.root())
                 && let Some(real) = real
@@ -341,15 +342,15 @@ impl SubjectBuilder<'_> {
         self.add_links(&folder);
     }
 
-    /// Records where links of the repository lead that the working folder or an argument goes
-    /// through: a server that may read a folder must not get another one without a question.
+    /// Adds the real paths of the working folder and of arguments with links of the repository: a
+    /// changed link must not give the server another folder without a new decision.
     fn add_links(&mut self, folder: &Path) {
         let fields = &self.definition.fields;
         let texts: Vec<String> =
             fields.args.iter().map(|arg| expand(arg, self.context()).text).collect();
         let mut paths = vec![("cwd".to_owned(), folder.to_path_buf())];
         for (index, text) in texts.iter().enumerate() {
-            // An option may have its value behind a sign, as in `--root=data`.
+            // An option may contain its value, as in `--root=data`.
             let value = text.split_once('=').map(|(_, value)| value);
             for text in [Some(text.as_str()), value].into_iter().flatten() {
                 paths.push((format!("args[{index}]"), self.env.path_from(text, folder)));
@@ -379,8 +380,8 @@ impl SubjectBuilder<'_> {
         self.subject.observed.insert(format!("contents of {called}"), observed);
     }
 
-    /// Returns where a file really is, if it is elsewhere; where the repository decides that, it is
-    /// part of what is agreed to.
+    /// Returns the real path of a file, if it differs. If the repository controls it, it is added
+    /// to the fingerprint.
     fn add_real_path(&mut self, called: &str, path: &Path, file: &NamedFile) -> Option<PathBuf> {
         let real = file.real.as_deref()?;
         if real == normalize(path) {
@@ -400,7 +401,7 @@ impl SubjectBuilder<'_> {
         is_in_repository: bool,
     ) {
         let real_path = self.add_real_path(&named, path, file);
-        // A link in the repository may lead to a file of the person's own.
+        // A link in the repository may lead to a file of the person.
         let leads_out =
             real_path.as_deref().is_some_and(|real| !self.repository.contains(real, Some(real)));
         let is_in_repository = is_in_repository && !leads_out;
@@ -419,7 +420,7 @@ impl SubjectBuilder<'_> {
     }
 }
 
-/// Writes a key so that it cannot be taken for a way through several: `args[0]` is quoted.
+/// Quotes a key that could be read as a path of several keys, such as `args[0]`.
 fn quote_key(key: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     if !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { format!("{key:?}") }

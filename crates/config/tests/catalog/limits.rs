@@ -1,4 +1,4 @@
-//! What a project can make us read is bounded, and what it may decide is little.
+//! Limits: how much data of a project is read, and which settings it may change.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 
 use crate::world::World;
 
-/// Far above what any of these takes, far below what they took before there were bounds.
+/// Far above the time of these tests, far below their time without limits.
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]
@@ -95,7 +95,7 @@ fn every_text_of_an_entry_is_expanded() {
     let catalog = world.load();
     let server = catalog.winner("api").expect("a server");
     let spec = server.spec.as_ref().expect("a spec");
-    let oauth = spec.oauth.as_ref().expect("how to sign in");
+    let oauth = spec.oauth.as_ref().expect("OAuth options");
     assert_eq!(
         (spec.account.as_deref(), spec.policy.prefix.as_deref(), oauth.scope.as_deref()),
         (Some("core"), Some("core_x"), Some("core read"))
@@ -140,7 +140,7 @@ fn the_files_that_manifests_name_count_in_the_budget_of_a_project() {
 
 #[test]
 fn a_million_opening_braces_are_expanded_in_linear_time() {
-    // In a file of the person's own, so that the size of a project's files is not what bounds it.
+    // In a user file, so that the size limit of project files does not apply.
     let mut values: Vec<String> =
         ["${", "{", "$(", "${A:-"].iter().map(|text| text.repeat(1_000_000)).collect();
     values.push(format!("{}{}", "${A:-".repeat(1_500), "}".repeat(1_500)).repeat(200));

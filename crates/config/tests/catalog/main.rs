@@ -1,7 +1,6 @@
-//! What a catalog says about whole machines: files of several programs in, servers and problems
-//! out.
+//! Tests of the catalog on whole machines: files of several programs in, servers and problems out.
 //!
-//! Everything goes through [`wharf_config::load`]; `world` makes the machine and shows the result.
+//! All tests use [`wharf_config::load`]; `world` makes a temporary machine and renders the catalog.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! What a person does to their servers: the right file changes, in the right way, and no other.
+//! Tests of `manage`: each change edits the right file in the right way, and no other file.
 
 use std::fs;
 
@@ -49,7 +49,7 @@ fn request(program: &str, scope: ConfigScope) -> TransferRequest {
     }
 }
 
-/// Shows a transfer in a line or two.
+/// Renders a transfer in a few lines.
 fn render(transfer: &Transfer) -> String {
     let skipped: Vec<String> = transfer
         .skipped
@@ -234,7 +234,7 @@ fn removing_a_server_names_the_definition_that_wins_next() {
     let separator = std::path::MAIN_SEPARATOR_STR;
     assert_eq!(
         done.message.replace(separator, "/"),
-        "Removed server \"fs\" from ~/.wharf/mcp.json; the one in ~/.cursor/mcp.json (Cursor) counts now"
+        "Removed server \"fs\" from ~/.wharf/mcp.json; the one in ~/.cursor/mcp.json (Cursor) is used now"
     );
     assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
 }
@@ -259,7 +259,7 @@ fn concurrent_additions_all_succeed() {
     });
     let enabled =
         world.load().servers.iter().filter(|own| own.state == DefinitionState::Enabled).count();
-    // They are all the same server, so one of them connects and the rest are duplicates.
+    // All define the same server, so one is enabled and the others are duplicates.
     assert_eq!((world.load().servers.len(), enabled), (20, 1));
 }
 
@@ -355,7 +355,7 @@ fn an_import_keeps_the_meaning_of_every_value() {
 fn an_import_skips_untrusted_servers() {
     let world =
         World::new().with(".cursor/mcp.json", r#"{ "mcpServers": { "fs": { "command": "x" } } }"#);
-    // Nor by trust that is given for one run: the copy would stay.
+    // Trust for one run does not count, because the copy outlives the run.
     let options = LoadOptions { trust_project: true, ..LoadOptions::default() };
     let wanted = TransferRequest { options, ..request("cursor", ConfigScope::User) };
     let transfer = manage::import(&world.env, &wanted).expect("imported");
@@ -384,7 +384,7 @@ const OURS: &str = r#"{ "mcpServers": {
   "older": { "type": "sse", "url": "https://h/sse" }
 } }"#;
 
-/// Exports the same four servers to a program and shows its file and what was skipped.
+/// Exports the same four servers to a program; renders its file and the skipped servers.
 fn exported(program: &str, file: &str) -> String {
     let world = World::new().with("~/.wharf/mcp.json", OURS);
     let transfer =

@@ -1,4 +1,4 @@
-//! What a project needs a person's yes for, and what asks again.
+//! Tests of trust: which definitions need a decision, and which changes need a new one.
 
 use insta::assert_snapshot;
 use wharf_config::DefinitionState;
@@ -16,7 +16,7 @@ fn trust_of(world: &World) -> Trust {
     world.load().winner("a").expect("the server").trust.clone()
 }
 
-/// Shows what is different from what was agreed to.
+/// Renders the differences from the accepted definition.
 fn differences(world: &World) -> String {
     let Trust::Changed(differences) = trust_of(world) else {
         return format!("{:?}\n", trust_of(world));
@@ -29,7 +29,7 @@ fn differences(world: &World) -> String {
     lines.collect()
 }
 
-/// Shows what is different after an entry that was agreed to is replaced by another one.
+/// Renders the differences after an accepted entry is replaced by another one.
 fn change(before: &str, after: &str) -> String {
     let world = World::new().with(FILE, file(before));
     world.trust(&["a"]);
@@ -140,7 +140,7 @@ fn a_crafted_key_cannot_imitate_another_field() {
     ];
     for forged in forged {
         let shown = change(trusted, forged);
-        assert!(!shown.contains("Given"), "passes for the trusted one: {forged}");
+        assert!(!shown.contains("Given"), "accepted as the trusted one: {forged}");
     }
 }
 
@@ -218,7 +218,7 @@ fn a_changed_file_in_a_placeholder_needs_trust_again() {
         world.trust(&["a"]);
         assert_eq!(trust_of(&world), Trust::Accepted);
         world.write("~/token", "another");
-        assert_eq!(trust_of(&world), Trust::Accepted, "the person's own file may change");
+        assert_eq!(trust_of(&world), Trust::Accepted, "a user file may change");
         world.write("run.txt", "echo two");
         let changed = world.without_root(&format!("contents of {written}: ••• → •••\n"));
         assert_eq!(differences(&world), changed);
@@ -233,7 +233,7 @@ fn a_changed_file_in_a_placeholder_needs_trust_again() {
 fn a_repository_file_is_recognized_under_every_path() {
     use std::os::unix::fs::symlink;
 
-    /// Agrees to an entry in a folder of the repository, then changes the file at its root.
+    /// Accepts an entry in a folder of the repository, then changes the file at its root.
     #[track_caller]
     fn check(named: &str) {
         let world = World::new().with("run.txt", "echo one").working_in("sub");
@@ -407,15 +407,15 @@ fn a_refusal_applies_only_to_the_refused_definition() {
     let (store, _) = TrustStore::load(&world.env);
     assert!(!store.trusts_folder(&[world.path("").components().collect()]));
     world.write(FILE, file(r#"{ "command": "y" }"#));
-    assert_eq!(trust_of(&world), Trust::Unknown, "another entry is asked about");
+    assert_eq!(trust_of(&world), Trust::Unknown, "another entry needs a decision");
     world.trust(&["a"]);
-    assert_eq!(trust_of(&world), Trust::Accepted, "a yes replaces a no");
+    assert_eq!(trust_of(&world), Trust::Accepted, "accepting replaces a refusal");
     world.write(FILE, file(r#"{ "command": "z" }"#));
     assert_snapshot!(differences(&world), @"command: y → z");
     refuse(&world);
     assert_eq!(trust_of(&world), Trust::Refused);
     world.write(FILE, file(r#"{ "command": "y" }"#));
-    assert_eq!(trust_of(&world), Trust::Accepted, "what was agreed to before still counts");
+    assert_eq!(trust_of(&world), Trust::Accepted, "accepted content stays accepted");
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn another_program_on_the_search_path_needs_trust_again() {
     let path = |world: &World, folders: [&str; 2]| {
         folders.map(|folder| world.path(folder).to_string_lossy().into_owned()).join(":")
     };
-    // An empty or relative folder would mean the working folder, in which there is a `tool` too.
+    // An empty or relative folder would mean the working folder, which also has a `tool`.
     let first = format!(".::{}", path(&world, ["/one", "/two"]));
     world = world.with_variable("PATH", &first);
     world.trust(&["a"]);
@@ -525,7 +525,7 @@ fn with_a_malformed_trust_file_nothing_is_trusted() {
     world.write("~/.wharf/trust.json", format!("{{\n  \"key\": \"{CANARY}"));
     assert_snapshot!(world.show(), @"
     a: untrusted stdio, cursor project [project]/.cursor/mcp.json:1
-    error trust-store ~/.wharf/trust.json:2: the record of what you trust cannot be read; nothing is trusted (correct the file, or delete it and trust again)
+    error trust-store ~/.wharf/trust.json:2: the trust file is malformed; nothing is trusted (correct the file, or delete it and trust again)
     ");
     world.write("~/.wharf/trust.json", [0xff]);
     assert_snapshot!(world.show(), @r#"
@@ -597,7 +597,7 @@ fn trust_can_be_revoked() {
     let folders: [std::path::PathBuf; 1] = [world.path("").components().collect()];
     world.trust(&["a", "b", "c"]);
     let (mut store, _) = TrustStore::load(&world.env);
-    assert!(store.trusts_folder(&folders), "trust of anything in it");
+    assert!(store.trusts_folder(&folders), "a trusted definition is enough");
     assert!(store.revoke("a", &folders));
     assert!(!store.revoke("a", &folders));
     assert_eq!(store.revoke_all(&folders), ["b", "c"]);

@@ -1,4 +1,4 @@
-//! A machine of its own for each test: a home, a repository and a system folder, all temporary.
+//! A temporary machine for one test: home folder, repository and system folder.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use wharf_config::{
     Catalog, DiscoveryError, Env, Level, LoadOptions, Platform, Problem, Server, Source, load,
 };
 
-/// Stands for a secret in every file; no problem and no listing may show it.
+/// The secret in test files; no problem and no listing may contain it.
 pub(crate) const CANARY: &str = "canary-8c1f2e";
 
 /// A machine. The working folder is the root of a repository.
@@ -34,7 +34,7 @@ impl World {
         Self { folder, root, env, options: LoadOptions::default() }
     }
 
-    /// Puts a file there; see [`World::path`].
+    /// Writes a file; see [`World::path`].
     pub(crate) fn with(self, path: &str, text: impl AsRef<[u8]>) -> Self {
         self.write(path, text);
         self
@@ -46,19 +46,19 @@ impl World {
         self
     }
 
-    /// Changes the working folder, and makes it where needed.
+    /// Changes the working folder; creates it if needed.
     pub(crate) fn working_in(mut self, path: &str) -> Self {
         self.env.cwd = self.path(path);
         fs::create_dir_all(&self.env.cwd).expect("a folder");
         self
     }
 
-    /// Puts or replaces a file.
+    /// Writes or replaces a file.
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         fs::write(self.new_path(path), text).expect("a file");
     }
 
-    /// `~/` is the home, `/` the system, anything else the repository.
+    /// Returns a real path: `~/` is the home folder, `/` the system folder, others the repository.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         let (folder, rest) = match (path.strip_prefix('~'), path.strip_prefix('/')) {
             (Some(rest), _) => ("home", rest.trim_start_matches('/')),
@@ -68,23 +68,23 @@ impl World {
         self.root.join(folder).join(rest)
     }
 
-    /// Returns a path whose folder exists.
+    /// Returns a real path and creates its parent folder.
     pub(crate) fn new_path(&self, path: &str) -> PathBuf {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         path
     }
 
-    /// Reads everything; checks what holds for every catalog.
+    /// Loads the catalog and checks the invariants of every catalog.
     pub(crate) fn load(&self) -> Catalog {
         let catalog = self.try_load().expect("a catalog");
         let problems = all_problems(&catalog);
         for problem in problems {
             assert!(!format!("{problem:?}").contains(CANARY), "quotes a value: {problem:?}");
-            assert!(problem.path.is_some(), "names no file: {problem:?}");
-            // A notice that something is out of reach may leave nothing to do.
+            assert!(problem.path.is_some(), "has no file: {problem:?}");
+            // A problem about something out of reach needs no hint.
             let says_what_to_do = problem.hint.is_some() || problem.code == "out-of-reach";
-            assert!(says_what_to_do, "does not say what to do: {problem:?}");
+            assert!(says_what_to_do, "has no hint: {problem:?}");
         }
         let listing = serde_json::to_string(&CatalogView::of(&catalog, true)).expect("JSON");
         assert!(!listing.contains(CANARY), "shows a secret: {listing}");
@@ -96,7 +96,7 @@ impl World {
         load(&self.env, self.options)
     }
 
-    /// Shows all servers by name, each with its problems, and then the problems of files.
+    /// Renders all servers by name, each with its problems, and then the problems of files.
     pub(crate) fn show(&self) -> String {
         let catalog = self.load();
         let mut shown = String::new();
@@ -109,10 +109,13 @@ impl World {
         shown
     }
 
-    /// Shows what is wrong, after checking that the good server has loaded all the same.
+    /// Renders all problems; checks that the server `good` is loaded.
     pub(crate) fn show_problems(&self) -> String {
         let catalog = self.load();
-        assert!(catalog.winner("good").is_some_and(|good| good.spec.is_some()), "the good one");
+        assert!(
+            catalog.winner("good").is_some_and(|good| good.spec.is_some()),
+            "the server `good` is loaded"
+        );
         let mut shown = String::new();
         for problem in all_problems(&catalog) {
             self.show_problem(problem, &mut shown);
@@ -169,12 +172,12 @@ impl World {
         })
     }
 
-    /// Returns a path as it stands in JSON.
+    /// Returns a real path as JSON text has it.
     pub(crate) fn in_json(&self, path: &str) -> String {
         self.path(path).to_string_lossy().trim_end_matches('/').replace('\\', "/")
     }
 
-    /// Agrees to the project's definitions of these names.
+    /// Accepts the project's definitions of these names.
     pub(crate) fn trust(&self, names: &[&str]) {
         let catalog = self.load();
         let (mut store, _) = TrustStore::load(&self.env);
@@ -187,7 +190,7 @@ impl World {
         store.save().expect("a file");
     }
 
-    /// The folder that goes when the world does.
+    /// Returns the temporary folder, which is removed with this value.
     pub(crate) fn root(&self) -> &Path {
         self.folder.path()
     }

@@ -1,4 +1,4 @@
-//! Random JSON as people write it: comments anywhere, odd spacing, trailing commas, both line ends.
+//! Generates JSON with comments anywhere, unusual spacing, trailing commas and both line ends.
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
@@ -8,7 +8,7 @@ use wharf_config::edit::Change;
 
 use crate::model;
 
-/// A text, and whether keys stand twice in it.
+/// A text, and whether it may have duplicate keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Text {
     pub(crate) text: String,
@@ -24,7 +24,7 @@ enum Node {
 
 pub(crate) fn text() -> impl Strategy<Value = Text> {
     let whole = prop_oneof![1 => node().prop_map(Some), 9 => map().prop_map(Some), 1 => Just(None)];
-    // How odd it is: from neat over plain to wild.
+    // How unusual the layout is: neat or wild.
     let noise =
         prop_oneof![prop::collection::vec(0..4_u8, 0..40), prop::collection::vec(0..16_u8, 0..40),];
     (whole, noise, any::<[bool; 4]>()).prop_map(|(node, noise, [mark, windows, last, twice])| {
@@ -64,7 +64,7 @@ fn map() -> impl Strategy<Value = Node> {
     prop::collection::vec((model::key(), node()), 0..5).prop_map(Node::Map)
 }
 
-/// Leaves out keys that stand twice.
+/// Removes duplicate keys.
 fn without_duplicate_keys(node: Node) -> Node {
     match node {
         Node::Map(members) => {
@@ -143,7 +143,7 @@ impl Writer {
     }
 }
 
-/// Returns the comments within what a change replaces or takes away, and behind it on its line.
+/// Returns the comments that a change may remove: in the changed value and after it on its line.
 pub(crate) fn removable_comments<'t>(text: &'t str, change: &Change) -> Vec<&'t str> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed =

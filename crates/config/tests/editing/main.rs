@@ -1,6 +1,6 @@
-//! Edits random files at random places and compares with a plain model of the same changes.
+//! Property tests of edits: applies random changes to random files and compares with a model.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod json_text;
 mod model;
@@ -22,12 +22,12 @@ fn read_toml(text: &str) -> Value {
     model::of_toml(text.parse::<toml_edit::DocumentMut>().unwrap().as_item())
 }
 
-/// Returns the comments of a generated text: only they hold a `§`.
+/// Returns the comments of a generated text: only comments contain a `§`.
 fn comments(text: &str) -> Vec<&str> {
     text.split('§').skip(1).step_by(2).collect()
 }
 
-/// Returns the edited text, or nothing if both the model and the edit refuse the change.
+/// Returns the edited text, or `None` if both the model and the edit refuse the change.
 fn edited(
     text: &str,
     notation: Notation,
@@ -50,13 +50,13 @@ fn edited(
     }
 }
 
-/// Checks that line ends and the byte-order mark are of the same kind as before.
+/// Checks that line ends and the byte-order mark are kept.
 fn check_layout(before: &str, after: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(before.starts_with('\u{feff}'), after.starts_with('\u{feff}'));
     if before.contains('\n') {
         let is_windows = before.contains("\r\n");
         let others = if is_windows { after.replace("\r\n", "") } else { after.replace('\n', "") };
-        prop_assert!(!others.contains(['\r', '\n']), "other line ends came in");
+        prop_assert!(!others.contains(['\r', '\n']), "other line ends were added");
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn check_json(generated: &Text, change: &Change) -> Result<(), TestCaseError> {
     check_layout(text, &after)?;
     prop_assert!(before.is_null() || text.ends_with('\n') == after.ends_with('\n'));
     if before == expected {
-        // Of keys that stand twice, removing takes away what did not count either.
+        // Removing a duplicate key also removes the values that were not used.
         prop_assert!(*has_duplicates || *text == after, "{after}");
     }
     let (all, left) = (comments(text), comments(&after));
@@ -95,7 +95,7 @@ fn check_toml(text: &str, change: &Change) -> Result<(), TestCaseError> {
     let expected = model::toml(&before, change);
     let Some(after) = edited(text, Notation::Toml, change, &expected)? else { return Ok(()) };
     let Expected::Value(expected) = expected else { return Ok(()) };
-    // A table that only held what was removed may be gone: nothing is left to write it down.
+    // A table that contained only the removed key may also be removed.
     let (read, expected) =
         (model::without_empty_objects(read_toml(&after)), model::without_empty_objects(expected));
     prop_assert_eq!(&read, &expected);

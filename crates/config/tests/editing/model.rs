@@ -1,4 +1,4 @@
-//! The changes on plain values, as simple as can be.
+//! A model of the edits: the same changes on plain JSON values.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use toml_edit::Item;
 use wharf_config::document::{self, Node};
 use wharf_config::edit::Change;
 
-/// What should come of a change.
+/// The expected result of a change.
 #[derive(Debug)]
 pub(crate) enum Expected {
     Value(Value),
@@ -14,7 +14,7 @@ pub(crate) enum Expected {
     NotAList,
 }
 
-/// Keys that meet often enough, and need quotes in one notation or the other.
+/// A few keys, so that paths often match; some need quotes in JSON or TOML.
 pub(crate) const KEYS: [&str; 6] = ["a", "b", "mcp_servers", "d.e", "é \"q\"\\", "\n\u{1}\u{7f}#"];
 
 pub(crate) fn key() -> impl Strategy<Value = String> {
@@ -52,7 +52,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Makes a change where null is a value of its own.
+/// Applies a change to JSON, which has null.
 pub(crate) fn json(before: &Value, change: &Change) -> Expected {
     let mut whole = before.clone();
     match change {
@@ -82,7 +82,7 @@ pub(crate) fn json(before: &Value, change: &Change) -> Expected {
     }
 }
 
-/// Makes a change where nothing is null.
+/// Applies a change to TOML, which has no null.
 pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
     match change {
         Change::Set { path, value: Value::Null } => {
@@ -95,7 +95,7 @@ pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
         Change::Include { path, .. } | Change::Exclude { path, .. } => {
             let at = path.iter().try_fold(before, |value, key| value.get(key));
             match at {
-                // Such a list is written as `[[tables]]`, to which a text cannot be added.
+                // This list is written as `[[tables]]`, to which a string cannot be added.
                 Some(Value::Array(items)) if items.iter().any(Value::is_object) => {
                     Expected::NotAList
                 }
@@ -106,14 +106,14 @@ pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
     }
 }
 
-/// Returns the change that takes back one that only adds to something that is there, if it is one.
+/// Returns the inverse of a change that only adds to an existing value.
 pub(crate) fn undo(before: &Value, change: &Change) -> Option<Change> {
     match change {
         Change::Set { path, value } if !value.is_null() => {
             let (key, parents) = path.split_last()?;
             let parent =
                 parents.iter().try_fold(before, |value, key| value.get(key))?.as_object()?;
-            // One line that holds nothing but keys is laid out anew.
+            // One line with only keys is reformatted, so it cannot be restored.
             let is_addition = !parent.contains_key(key) && parent.values().any(Value::is_number);
             is_addition.then(|| Change::Remove { path: path.clone() })
         }
@@ -180,7 +180,7 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// Leaves out objects in which there is nothing.
+/// Removes empty objects.
 pub(crate) fn without_empty_objects(value: Value) -> Value {
     match value {
         Value::Object(members) => members

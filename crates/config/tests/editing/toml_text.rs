@@ -1,11 +1,11 @@
-//! Random TOML as people write it: headers, dotted keys, inline tables, comments, both line ends.
+//! Generates TOML with headers, dotted keys, inline tables, comments and both line ends.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::model;
 
-/// A table: what is in it under which keys.
+/// A table: its keys and members.
 #[derive(Debug, Clone)]
 struct Table(Vec<(String, Member)>);
 
@@ -13,7 +13,7 @@ struct Table(Vec<(String, Member)>);
 enum Member {
     /// `key = 1`, `key = ["a"]`, `key = { a = 1 }`
     Value(String),
-    /// `key.a = 1` and `key.b = 2`, not always together
+    /// `key.a = 1` and `key.b = 2`, not always on adjacent lines
     Dotted(Vec<(String, String)>),
     /// `[path.key]`
     Table(Table),
@@ -72,7 +72,7 @@ fn value() -> impl Strategy<Value = String> {
         "{ mcp_servers = { a = 1 }, b = [ 'x' ] }",
         "1979-05-27",
     ])
-    // The mark of comments must not stand in a string.
+    // A string must not contain the mark of comments.
     .prop_map(|text| text.replace("\n§ #", "\n#"))
 }
 
@@ -109,7 +109,7 @@ impl Writer {
         self.noise[self.count % self.noise.len()]
     }
 
-    /// Writes lines that say nothing; none at the beginning, where they would be swallowed.
+    /// Writes blank lines and comments; no blank line at the start, where an edit removes it.
     fn gap(&mut self) {
         let comment = format!("# §{}§\n", self.count);
         let noise = self.next();
@@ -156,7 +156,7 @@ impl Writer {
             let path = [path, std::slice::from_ref(key)].concat();
             match member {
                 Member::Table(table) => {
-                    // A header is not needed if there is another below it.
+                    // A header is optional if all members are tables with headers.
                     let is_implicit = !table.0.is_empty()
                         && table.0.iter().all(|(_, own)| matches!(own, Member::Table(_)));
                     if !is_implicit || self.next() < 6 {

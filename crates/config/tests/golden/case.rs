@@ -1,19 +1,19 @@
-//! Reads a case and lays its files out as a machine.
+//! Parses a sample case and creates its files in a temporary folder.
 //!
 //! ```text
-//! # what this shows
-//! cwd: sub/dir                     (the working folder; the project's root if not given)
-//! env: NAME=value                  (as often as needed)
+//! # what this case tests
+//! cwd: sub/dir                     (the working folder; the project's root by default)
+//! env: NAME=value                  (may be repeated)
 //! === ~/.cursor/mcp.json
-//! …content, up to the next place…
+//! …content, up to the next path…
 //! === linux: ~/.config/a.json | macos: ~/Library/Application Support/a.json | windows: %APPDATA%/a.json
 //! === project: .cursor/mcp.json
 //! === linux, macos: /etc/a.json | windows: %ProgramFiles%/A/a.json
 //! ```
 //!
-//! A place begins with `~`, with `/` (the whole system), with `%APPDATA%`, `%LOCALAPPDATA%`,
-//! `%ProgramData%` or `%ProgramFiles%`, or with `project:`. A file without a place on a system is
-//! not there on it. `[home]`, `[project]` and `[system]` in contents and variables become paths.
+//! A path begins with `~`, with `/` (the system root), with `%APPDATA%`, `%LOCALAPPDATA%`,
+//! `%ProgramData%` or `%ProgramFiles%`, or with `project:`. A file without a path for a system does
+//! not exist there. `[home]`, `[project]` and `[system]` in contents and variables become paths.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use wharf_config::{Env, Platform};
 /// The files and variables of one machine, as written in a case.
 #[derive(Default)]
 pub(crate) struct Case {
-    /// What the case shows.
+    /// What the case tests.
     pub(crate) about: String,
     cwd: String,
     variables: Vec<(String, String)>,
@@ -37,17 +37,17 @@ struct File {
     content: String,
 }
 
-/// A machine that is laid out in a folder of its own.
+/// The files and environment of a case, in a temporary folder.
 pub(crate) struct SampleMachine {
     pub(crate) env: Env,
-    /// Paths and what is shown for them, longest first.
+    /// Paths and the names that replace them in the output, longest first.
     pub(crate) names: Vec<(String, String)>,
     /// Removes the machine when dropped.
     _folder: tempfile::TempDir,
 }
 
 impl Case {
-    /// Reads a case; a mistake in it ends the test.
+    /// Parses a case; panics if it is malformed.
     pub(crate) fn parse(text: &str) -> Self {
         let mut case = Self::default();
         for line in text.lines() {
@@ -66,13 +66,13 @@ impl Case {
             {
                 case.variables.push((name.to_owned(), value.to_owned()));
             } else {
-                assert!(line.is_empty(), "a line that means nothing: {line}");
+                assert!(line.is_empty(), "unknown line: {line}");
             }
         }
         case
     }
 
-    /// Writes the files as they lie on a platform.
+    /// Writes the files to their paths on a platform.
     pub(crate) fn create_on(&self, platform: Platform) -> SampleMachine {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("its real path");
@@ -81,7 +81,7 @@ impl Case {
         for folder in [&home, &project.join(".git"), &system, &cwd] {
             std::fs::create_dir_all(folder).expect("a folder");
         }
-        // Paths in contents have forward slashes on all hosts, which need no escaping.
+        // Paths in contents have forward slashes on all hosts, so that they need no escaping.
         let plain = |path: &Path| path.to_string_lossy().replace('\\', "/");
         let fill = |text: &str| {
             text.replace("[home]", &plain(&home))
@@ -104,7 +104,7 @@ impl Case {
             let Some(place) = file.place(platform) else { continue };
             let path = path_of(place, [&home, &project, &system], &folders);
             write(&path, &fill(&file.content));
-            // The same file has one name on all systems, so that the outputs can be compared.
+            // A file has the same name on all systems, so that the outputs can be compared.
             let name = file.name().replacen("project: ", "[project]/", 1);
             names.push((path, name));
         }
@@ -175,7 +175,7 @@ fn path_of(
 ) -> PathBuf {
     let below = |folder: &Path, rest: &str| {
         rest.split('/').filter(|part| !part.is_empty()).fold(folder.to_owned(), |path, part| {
-            assert!(part != "..", "a place outside of the machine: {place}");
+            assert!(part != "..", "the path leaves its root: {place}");
             path.join(part)
         })
     };
@@ -189,11 +189,11 @@ fn path_of(
         let known = folders.iter().find(|(name, _)| *name == variable);
         return below(&known.expect("a folder of Windows").1, rest);
     }
-    assert!(place.starts_with('/'), "a place without a start: {place}");
+    assert!(place.starts_with('/'), "unknown start of a path: {place}");
     below(system, place)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a sample, not a person's file")]
+#[expect(clippy::disallowed_methods, reason = "a sample file of a test")]
 fn write(path: &Path, content: &str) {
     std::fs::create_dir_all(path.parent().expect("a folder above")).expect("a folder");
     std::fs::write(path, content).expect("a file");

@@ -1,14 +1,14 @@
-//! Reads a small machine of sample files for every program, as Linux, macOS and Windows, and
-//! compares all that is found with a snapshot.
+//! Golden tests: loads sample files of every program, as Linux, macOS and Windows, and compares the
+//! catalog with a snapshot.
 //!
-//! A case is a text file in `cases/`, called after the program it shows (`zed.txt`,
-//! `claude-managed.txt`); its format stands in `case.rs`. The places in a case are written out
-//! as the programs document them, never taken from the tables under test.
+//! A case is a text file in `cases/`, named after its program (`zed.txt`, `claude-managed.txt`);
+//! `case.rs` documents the format. The paths in a case are those that the programs document, never
+//! copied from the tables under test.
 //!
 //! After a change: `INSTA_UPDATE=always cargo test -p wharf-config --test golden`, then read the
-//! difference as a person who has these files would.
+//! diff as a person who has these files would.
 
-#![expect(clippy::expect_used, reason = "a sample that cannot be laid out ends the test")]
+#![expect(clippy::expect_used, reason = "a sample that cannot be created ends the test")]
 
 mod case;
 mod render;
@@ -37,7 +37,7 @@ fn every_sample_matches_its_snapshot() {
 fn every_program_has_a_sample() {
     let cases = names_in("cases", "txt");
     let ids: Vec<&str> = wharf_config::providers().map(|(id, _)| id).collect();
-    // A case belongs to the longest id it begins with: `claude-desktop` is not one of `claude`.
+    // A case belongs to the longest id with which it begins: `claude-desktop` is not `claude`.
     let shown: BTreeSet<&str> = cases.iter().filter_map(|case| owner(case, &ids)).collect();
     let missing: Vec<&&str> = ids
         .iter()
@@ -98,7 +98,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Returns the files of a folder by name, without their ending.
+/// Returns the names of the files in a folder with an extension, without it.
 fn names_in(folder_name: &str, ending: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder(folder_name)).expect("a folder of the tests").flatten();
     let paths = entries.map(|entry| entry.path());

@@ -1,5 +1,5 @@
-//! Shows a catalog as JSON: each server as `wharf list --json` would with its secrets revealed (all
-//! of them are made up), and the fields that no listing has.
+//! Renders a catalog as JSON: each server as in `wharf list --json` with its secrets (all are made
+//! up), and the fields that no listing has.
 
 use serde_json::{Map, Value, json};
 use wharf_config::view::CatalogServerView;
@@ -7,10 +7,10 @@ use wharf_config::{Catalog, ConfigValue, OAuth, Policy, Server, Transport, Writt
 
 use crate::case::SampleMachine;
 
-/// The longest line that holds more than one value.
+/// The width up to which several values are on one line.
 const WIDTH: usize = 110;
 
-/// Shows everything that was found, with names for the machine's paths.
+/// Renders all servers and problems, with names instead of the machine's paths.
 pub(crate) fn catalog(catalog: &Catalog, machine: &SampleMachine) -> String {
     let servers: Vec<Value> = catalog.all().into_iter().map(|own| server(own, machine)).collect();
     let mut whole = json!({ "servers": servers, "problems": catalog.problems });
@@ -81,7 +81,7 @@ fn oauth(oauth: &OAuth) -> Value {
     Value::Object(said.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// Names the values that are not final yet.
+/// Names the values that are resolved only when connecting, or are missing.
 fn unresolved_values(server: &Server) -> Map<String, Value> {
     let (field, values) = match server.spec.as_ref().map(|spec| &spec.transport) {
         Some(Transport::Stdio(launch)) => ("env", &launch.env),
@@ -101,7 +101,7 @@ fn unresolved_values(server: &Server) -> Map<String, Value> {
     named.map(|(name, word)| (format!("{field}.{name}"), json!(word))).collect()
 }
 
-/// Writes JSON with as much on a line as fits, so that a snapshot can be read as a whole.
+/// Formats JSON with as many values on a line as fit, so that snapshots stay short.
 fn pretty(value: &Value, depth: usize) -> String {
     let line = value.to_string();
     if depth > 1 && line.chars().count() + 2 * depth <= WIDTH {
@@ -124,7 +124,7 @@ fn pretty(value: &Value, depth: usize) -> String {
     format!("{open}\n{indent}{parts}\n{}{close}", "  ".repeat(depth))
 }
 
-/// Replaces the paths of this run by names.
+/// Replaces the paths of the temporary folder by names.
 fn shorten(value: &mut Value, names: &[(String, String)]) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Why there is no connection.
+//! Why a connection could not be made.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ pub enum ConnectError {
     TimedOut {
         /// The limit.
         limit: Duration,
-        /// The last of its error output: foreign text.
+        /// The last part of its stderr: untrusted text.
         stderr: String,
     },
-    /// The server answered no question in any way we know.
+    /// The server did not respond to any probe as expected.
     #[error("{error}")]
     Failed {
         /// The last failure.
         #[source]
         error: Box<RequestError>,
-        /// The last of its error output: foreign text.
+        /// The last part of its stderr: untrusted text.
         stderr: String,
     },
 }
@@ -40,12 +40,12 @@ impl ConnectError {
         Self::Failed { error: Box::new(error), stderr }
     }
 
-    /// Tells whether the server wants to know who asks.
+    /// Tells whether the server requires authorization.
     pub fn needs_auth(&self) -> bool {
         matches!(self, Self::Failed { error, .. } if matches!(**error, RequestError::Unauthorized { .. }))
     }
 
-    /// Returns the failed request, if that is why.
+    /// Returns the failed request, if that is the reason.
     pub fn request(&self) -> Option<&RequestError> {
         match self {
             Self::Failed { error, .. } => Some(error),
@@ -53,7 +53,7 @@ impl ConnectError {
         }
     }
 
-    /// Returns the last of the server's error output: foreign text.
+    /// Returns the last part of the server's stderr: untrusted text.
     pub fn stderr(&self) -> &str {
         match self {
             Self::Start(_) => "",

@@ -1,4 +1,4 @@
-//! Connects to a server over HTTP: Streamable HTTP if it can, else HTTP+SSE.
+//! Connects to a server over HTTP: Streamable HTTP if possible, else HTTP+SSE.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::transport::http_sse::HttpSse;
 use crate::transport::streamable::StreamableHttp;
 use crate::transport::{AuthorizedClient, ClientTransport};
 
-/// How long the legacy stream may take to stand before we go on without waiting for it.
+/// How long to wait for the legacy GET stream to open.
 const STREAM_LIMIT: Duration = Duration::from_millis(500);
 
 /// Connects to a server at a URL.
@@ -24,7 +24,7 @@ pub async fn connect_http(
     let connecting = async {
         match spec.http_transport {
             HttpTransport::Auto => connect_streamable(spec, options, &handler).await,
-            // The event stream belongs to the legacy era.
+            // HTTP+SSE exists only in the legacy era.
             HttpTransport::PreferSse if is_pinned_modern(options) => {
                 connect_streamable(spec, options, &handler).await
             }
@@ -66,7 +66,7 @@ async fn connect_streamable(
         }
         Ok(ProbeOutcome::TryHttpSse(error)) => {
             connection.close().await;
-            // If that is not there either, the newer transport's reason is the one to show.
+            // If HTTP+SSE fails as well, the error of Streamable HTTP is returned.
             connect_http_sse(spec, options, handler).await.map_err(|older| match older {
                 RequestError::EndpointOnOtherOrigin => older,
                 _ => error,
@@ -98,7 +98,7 @@ async fn connect_http_sse(
     }
 }
 
-/// Only legacy servers have this transport.
+/// Starts a negotiation for HTTP+SSE, which only legacy servers have.
 fn begin_legacy(options: &ConnectOptions) -> (Negotiation, Probe) {
     let is_legacy = |revision: &Revision| revision.era() == Era::Legacy;
     match options.known_revision() {

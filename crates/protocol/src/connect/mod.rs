@@ -1,7 +1,7 @@
-//! Makes a [`Peer`] of an address: opens the transport and finds out what the server speaks.
+//! Connects to a server: opens the transport, negotiates the revision and returns a [`Peer`].
 //!
-//! Both functions may be dropped at any await. What they started then ends by itself, and
-//! [`ConnectOptions::tasks`] tells when it has.
+//! Both functions are cancel safe: what they started ends by itself when the future is dropped, and
+//! [`ConnectOptions::tasks`] can be awaited for that.
 
 mod error;
 mod http;

@@ -1,4 +1,4 @@
-//! What a caller says about a connection before it is made.
+//! The options of a connection, and the specification of a server over stdio or HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,35 +9,35 @@ use crate::transport::process::{GracePeriod, LogSink, ProcessLaunch, TaskTracker
 use crate::transport::{Authorizer, HttpClient, HttpTarget, Tracer};
 use crate::view::send::{ClientCapabilities, ClientInfo};
 
-/// Who connects, and with how much patience.
+/// The options of a connection.
 #[derive(Clone)]
 pub struct ConnectOptions {
-    /// Who we are.
+    /// The name and version of this client.
     pub client: ClientInfo,
-    /// What we can do for a server.
+    /// The capabilities of this client.
     pub capabilities: ClientCapabilities,
-    /// The revision the server spoke last time; it is tried first.
+    /// The revision of the server in the last run; it is tried first.
     pub remembered: Option<Revision>,
     /// The only revision to offer, for a server that misbehaves on others.
     pub pinned: Option<Revision>,
-    /// What the server may cost.
+    /// The limits for the server.
     pub limits: SessionLimits,
     /// How long connecting may take in all.
     pub timeout: Duration,
-    /// How long a server may be silent on the modern question until it is asked the legacy one,
-    /// too.
+    /// How long to wait for a response to the modern probe before the legacy probe is sent, too.
     pub legacy_probe_delay: Duration,
-    /// Sees everything that is said, for debugging.
+    /// Gets everything that is sent and received, for debugging.
     pub tracer: Option<Arc<dyn Tracer>>,
-    /// Gets every task that connecting starts, those that end its processes included.
+    /// Tracks every task of the connection, including those that end its processes.
     ///
-    /// Whoever drops an attempt can close it and wait, and then nothing of the attempt runs any
-    /// more. Closing a peer waits for all of it, so every attempt needs a tracker of its own.
+    /// After an attempt was dropped, close the tracker and wait for it: then nothing of the attempt
+    /// is running. Closing a peer waits for the whole tracker, so each attempt needs its own
+    /// tracker.
     pub tasks: TaskTracker,
 }
 
 impl ConnectOptions {
-    /// Connects as `client`, with nothing to offer to servers and a tracker of its own.
+    /// Creates options for `client`, without capabilities and with a new tracker.
     pub fn new(client: ClientInfo) -> Self {
         Self {
             client,
@@ -54,7 +54,7 @@ impl ConnectOptions {
 }
 
 impl ConnectOptions {
-    /// Returns what is known about the server before it is asked.
+    /// Returns what is known about the revision before the first probe.
     pub(super) fn known_revision(&self) -> KnownRevision {
         match (self.pinned, self.remembered) {
             (Some(pinned), _) => KnownRevision::Pinned(pinned),
@@ -64,19 +64,19 @@ impl ConnectOptions {
     }
 }
 
-/// A server that is started.
+/// A server that is started as a process.
 #[derive(Clone)]
 pub struct StdioSpec {
-    /// What to start; shared, because a host's environment is large and servers are many.
+    /// The process to start; shared, because a host has many servers and a large environment.
     pub launch: Arc<ProcessLaunch>,
-    /// How patiently it is ended.
+    /// How long the server may take to exit.
     pub grace: GracePeriod,
-    /// Gets everything the server writes to its error output.
+    /// Gets everything that the server writes to stderr.
     pub log: Option<LogSink>,
 }
 
 impl StdioSpec {
-    /// Starts `launch`, with the usual patience and no log.
+    /// Starts `launch`, with the default grace period and no log.
     pub fn new(launch: impl Into<Arc<ProcessLaunch>>) -> Self {
         Self { launch: launch.into(), grace: GracePeriod::default(), log: None }
     }
@@ -85,22 +85,22 @@ impl StdioSpec {
 /// A server that is reached over HTTP.
 #[derive(Clone)]
 pub struct HttpSpec {
-    /// Where it is.
+    /// The address.
     pub target: HttpTarget,
-    /// The client to reach it with; one client serves many servers.
+    /// The HTTP client; one client can be used for many servers.
     pub client: HttpClient,
-    /// Adds headers to requests and deals with challenges.
+    /// Adds headers to requests and handles challenges.
     pub authorizer: Arc<dyn Authorizer>,
-    /// Which of the HTTP transports to try.
+    /// Which HTTP transport to try first.
     pub http_transport: HttpTransport,
 }
 
-/// Which of the two HTTP transports a server has.
+/// Which of the two HTTP transports is tried first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
     /// Streamable HTTP first, then HTTP+SSE.
     #[default]
     Auto,
-    /// HTTP+SSE first, as the configuration says so; then Streamable HTTP.
+    /// HTTP+SSE first, because the configuration says so; then Streamable HTTP.
     PreferSse,
 }

@@ -1,4 +1,5 @@
-//! Asks the probes that the negotiation wants and reports what came of them.
+//! Sends the probes of the revision negotiation (`server/discover`, `initialize`) and reports their
+//! results to it.
 
 use std::sync::Arc;
 
@@ -18,17 +19,17 @@ use crate::transport::{ClientTransport, HttpError};
 use crate::view::send;
 use crate::view::{DiscoverResult, InitializeResult};
 
-/// What probing came to.
+/// The result of probing.
 pub(super) enum ProbeOutcome {
-    /// The server's revision and its first words.
+    /// The revision of the server and the result of its probe.
     Settled { revision: Revision, result: Json },
     /// The process has to be started again.
     Restart(Probe),
-    /// The last transport to try is HTTP+SSE; this is why the others failed.
+    /// HTTP+SSE is left to try; this is why the other transports failed.
     TryHttpSse(RequestError),
 }
 
-/// Probes over `connection`, beginning with `first`.
+/// Sends probes, starting with `first`, until the negotiation ends.
 pub(super) async fn probe(
     connection: &ClientConnection,
     negotiation: &mut Negotiation,
@@ -38,14 +39,14 @@ pub(super) async fn probe(
     let mut asked = FuturesUnordered::new();
     asked.push(send_probe(connection, first, options));
     let mut is_quiet = true;
-    let mut last = RequestError::InvalidResponse("no usable answer".into());
+    let mut last = RequestError::InvalidResponse("no usable result".into());
     loop {
         let (step, probe) = tokio::select! {
             Some((probe, answer)) = asked.next() => {
                 is_quiet = false;
                 let step = match answer {
                     Ok(result) => {
-                        last = RequestError::InvalidResponse("no usable answer".into());
+                        last = RequestError::InvalidResponse("no usable result".into());
                         negotiation.next(ProbeEvent::Answered(probe, Ok(&result)))
                     }
                     Err(error) => {
@@ -85,10 +86,10 @@ pub(super) async fn probe(
     }
 }
 
-/// Tells the server that the session has begun.
+/// Sends `notifications/initialized`.
 ///
-/// Some servers never answer the POST, but have read it; only a refusal for lack of credentials
-/// means that nothing else will work either.
+/// Some servers read the POST but never respond to it. Only an authorization error is returned,
+/// because then all other requests would fail, too.
 async fn send_initialized(
     connection: &ClientConnection,
     options: &ConnectOptions,
@@ -98,13 +99,13 @@ async fn send_initialized(
         Ok(Err(error @ RequestError::Unauthorized { .. })) => Err(error),
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => {
-            connection.core.warnings.add(Warning::Other("does not take notifications".into()));
+            connection.core.warnings.add(Warning::Other("does not accept notifications".into()));
             Ok(())
         }
     }
 }
 
-/// Reports a failed probe; `None` if the failure has nothing to do with eras.
+/// Reports a failed probe to the negotiation; `None` if the error says nothing about the era.
 fn next_step(
     negotiation: &mut Negotiation,
     probe: Probe,
@@ -114,7 +115,7 @@ fn next_step(
         RequestError::Refused(refusal) => {
             Some(negotiation.next(ProbeEvent::Answered(probe, Err(refusal))))
         }
-        // An event stream's address refuses every POST, and some do that in JSON.
+        // An HTTP+SSE address refuses every POST, and some servers do that in JSON.
         RequestError::Inconclusive { error, status: Some(status) }
             if !is_discover(probe) && is_final(*status) && error.data.is_none() =>
         {
@@ -127,8 +128,8 @@ fn next_step(
             Some(negotiation.next(ProbeEvent::Rejected(probe)))
         }
         RequestError::Status { .. } => Some(negotiation.next(ProbeEvent::Failed(probe))),
-        // Servers also hang up on a question they do not know; a legacy one is remembered as such
-        // only until it does that to `initialize`.
+        // Some servers close the connection on an unknown method. That counts as a failed probe,
+        // also for `initialize` if the server is only remembered as legacy.
         RequestError::StreamEnded if negotiation.has_next_probe(probe) => {
             Some(negotiation.next(ProbeEvent::Failed(probe)))
         }
@@ -149,7 +150,7 @@ fn is_discover(probe: Probe) -> bool {
     matches!(probe, Probe::Discover(_))
 }
 
-/// Tells whether a status is about the request itself, and not about a moment of trouble.
+/// Tells whether a status is about the request itself, and not a temporary problem.
 fn is_final(status: StatusCode) -> bool {
     !status.is_server_error()
         && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
@@ -191,7 +192,7 @@ fn meta_writer(revision: Revision, options: &ConnectOptions) -> MetaWriter {
     MetaWriter::new(revision, &options.capabilities, &options.client)
 }
 
-/// Makes the state of a connection.
+/// Creates the session state of a connection.
 pub(super) fn new_core(
     options: &ConnectOptions,
     handler: &Arc<dyn ClientHandler>,
@@ -200,7 +201,7 @@ pub(super) fn new_core(
     SessionCore::with_tracer(Arc::clone(handler), options.limits, tasks, tracer)
 }
 
-/// Makes the peer for a server that has introduced itself.
+/// Creates the peer from the result of the successful probe.
 pub(super) fn new_peer(
     connection: ClientConnection,
     revision: Revision,

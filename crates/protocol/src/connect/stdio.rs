@@ -13,8 +13,8 @@ use crate::transport::{ClientTransport, stdio};
 
 /// Starts a server and connects to it.
 ///
-/// A server that ends on the modern question is started a second time and asked the legacy one.
-/// Dropped, it ends the server with the grace of `spec`.
+/// A server that exits on the modern probe is started a second time and gets the legacy probe.
+/// Dropping the future ends the server with the grace period of `spec`.
 pub async fn connect_stdio(
     spec: &StdioSpec,
     options: &ConnectOptions,
@@ -44,7 +44,7 @@ pub async fn connect_stdio(
     }
 }
 
-/// Says why there was no answer in time: a program that only chats will not answer later either.
+/// Returns the error for a timeout. A program that wrote only text is not an MCP server.
 fn timeout_error(connection: &ClientConnection, limit: Duration) -> ConnectError {
     let stderr = connection.stderr();
     if !connection.core.received_only_junk() {
@@ -62,8 +62,8 @@ async fn start(
     let core = new_core(options, handler);
     let unwanted = core.stop.clone().drop_guard();
     let (StdioSpec { launch, grace, log }, owner) = (spec.clone(), Arc::clone(&core));
-    // A task of its own, because whoever gives up now must be able to wait for the end of a process
-    // that is just being born.
+    // A separate task, so that a caller that cancels can still wait for the end of a process that
+    // is just being started.
     let starting = core.tasks.spawn(async move {
         let process = Process::start(launch, &owner.tasks, log).await?;
         Ok(stdio::open(&owner, process, grace))
@@ -72,7 +72,7 @@ async fn start(
         Ok(started) => started.map_err(ConnectError::Start)?,
         Err(failure) => match failure.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Nobody aborts it, so the runtime is going down, and we with it.
+            // The task is never aborted, so the runtime is shutting down.
             Err(_) => std::future::pending().await,
         },
     };

@@ -1,4 +1,4 @@
-//! Request ids, and how an id that comes back is matched with the one that was sent.
+//! Request ids, and matching the id of a response with the id that was sent.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use serde::{Serialize, Serializer};
 
 use crate::scan::decode_string;
 
-/// An id of the other side: a number or a text, kept so that it can be sent back unchanged.
+/// A request id: a number or a string, kept so that it can be sent back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Id {
     /// An integer.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(ByteString),
-    /// A number that is no small integer, as its digits.
+    /// Any number that does not fit into an `i64`, as its digits.
     OtherNumber(ByteString),
 }
 
 impl Id {
-    /// Reads an id; `None` for `null` and for what cannot be an id.
+    /// Reads an id; `None` for `null` and for values that cannot be an id.
     pub(crate) fn from_json(text: &str) -> Option<Self> {
         if let Ok(number) = text.parse() {
             return Some(Self::Number(number));
@@ -31,15 +31,14 @@ impl Id {
         }
     }
 
-    /// Returns the number we sent, if this is one of its disguises: servers echo `1` as `"1"` or
-    /// `1.0`.
+    /// Returns the number that was sent; some servers return `1` as `"1"` or `1.0`.
     pub(crate) fn as_sent_number(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(*number).ok(),
             Self::Text(text) => text.trim().parse().ok(),
             Self::OtherNumber(digits) => {
                 let value: f64 = digits.parse().ok()?;
-                // Above 2^53 a float no longer tells neighbours apart; ids do not get that far.
+                // Above 2^53 a float is not exact; ids do not become that large.
                 let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
                 #[expect(
                     clippy::cast_possible_truncation,

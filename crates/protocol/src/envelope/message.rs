@@ -10,89 +10,89 @@ use crate::{Json, Members};
 /// One JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// Wants an answer.
+    /// Expects a response.
     Request(Request),
-    /// Wants none.
+    /// Expects no response.
     Notification(Notification),
-    /// Is an answer.
+    /// Answers a request.
     Response(Response),
 }
 
-/// A message that wants an answer.
+/// A message that expects a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// To be put on the answer.
+    /// The id that the response must have.
     pub id: Id,
-    /// What is wanted.
+    /// The method.
     pub method: ByteString,
-    /// Its parameters, as they came.
+    /// The parameters, unchanged.
     pub params: Option<Json>,
 }
 
-/// A message that wants no answer.
+/// A message that expects no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// What happened.
+    /// The method.
     pub method: ByteString,
-    /// Its parameters, as they came.
+    /// The parameters, unchanged.
     pub params: Option<Json>,
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
-    /// The request's id; `None` if the other side could not tell, or forgot.
+    /// The request's id; `None` if the other side did not know it, or left it out.
     pub id: Option<Id>,
     /// The result or the error.
     pub outcome: Result<Json, RpcError>,
 }
 
-/// Numbers of errors that mean something to us.
+/// The error codes that Wharf evaluates or sends.
 pub mod code {
-    /// The message was no JSON.
+    /// The message was not JSON.
     pub const PARSE: i64 = -32700;
-    /// The message was no request.
+    /// The message was not a valid request.
     pub const INVALID_REQUEST: i64 = -32600;
     /// There is no such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The parameters do not fit.
+    /// The parameters are not valid for the method.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Something went wrong inside.
+    /// An internal error.
     pub const INTERNAL: i64 = -32603;
-    /// A header does not agree with the body (2026-07-28).
+    /// A header does not match the body (2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the server needs (2026-07-28).
     pub const MISSING_CAPABILITY: i64 = -32021;
-    /// The server does not speak the revision that was used (2026-07-28).
+    /// The server does not support the revision of the request (2026-07-28).
     pub const UNSUPPORTED_VERSION: i64 = -32022;
-    /// A page has to be visited before the call can go on (2025-11-25).
+    /// The person must visit a URL before the call can continue (URL elicitation, 2025-11-25).
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 }
 
-/// An error that the other side answered with.
+/// The error object of a JSON-RPC response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct RpcError {
-    /// Its number; see [`code`].
+    /// The error code; see [`code`].
     pub code: i64,
-    /// What the other side says about it: foreign text.
+    /// The message of the other side: untrusted text.
     pub message: String,
-    /// More about it, as it came.
+    /// More details, unchanged.
     pub data: Option<Json>,
 }
 
 impl RpcError {
-    /// Makes an error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Makes the error for a method that does not exist.
+    /// Creates the error for a method that does not exist.
     pub fn method_not_found(method: &str) -> Self {
         Self::new(code::METHOD_NOT_FOUND, format!("Method not found: {method}"))
     }
 
-    /// Makes the error for parameters that do not fit.
+    /// Creates the error for invalid parameters.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
@@ -104,7 +104,7 @@ impl RpcError {
         self
     }
 
-    /// Reads an error object, or whatever a server put in its place.
+    /// Reads an error object; any other JSON value becomes the message.
     pub(super) fn from_json(error: &Json) -> Self {
         let Some(members) = error.members() else {
             let message = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
@@ -116,7 +116,7 @@ impl RpcError {
     }
 }
 
-/// The code as a number, also when a server wrote it as a text or a float.
+/// Returns the code as a number, also if a server wrote it as a string or a float.
 fn code_of(members: &Members<'_>) -> i64 {
     let Some(raw) = members.get("code") else { return code::INTERNAL };
     let text = raw.get().trim_matches('"');

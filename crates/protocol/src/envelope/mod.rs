@@ -1,7 +1,7 @@
-//! JSON-RPC messages: read leniently, written strictly.
+//! JSON-RPC messages: requests, responses, notifications, ids; read leniently, written strictly.
 //!
-//! Parameters and results stay text ([`Json`](crate::Json)); only the envelope around them is taken
-//! apart. A line may also hold a batch.
+//! Params and results stay text ([`Json`](crate::Json)); only the envelope around them is parsed.
+//! A line may also hold a batch.
 
 mod id;
 mod message;

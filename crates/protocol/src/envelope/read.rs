@@ -1,7 +1,7 @@
-//! Takes the envelope of a message apart and leaves its content alone.
+//! Reads JSON-RPC messages and batches: parses the envelope and keeps its content as text.
 //!
-//! One pass over the text finds the members; nothing inside `params`, `result` or `data` is
-//! decoded. What is no message is [`Malformed`], which says why but never quotes the text.
+//! One pass over the text finds the members; `params`, `result` and `data` are not decoded. Text
+//! that is not a message is [`Malformed`], which gives the reason but never quotes the text.
 
 use std::borrow::Cow;
 
@@ -18,16 +18,16 @@ use crate::scan::{self, decode_string};
 pub enum Received {
     /// A message.
     One(Message),
-    /// A batch, as the revision 2025-03-26 has them; items that are no messages are counted only.
+    /// A batch (revision 2025-03-26); items that are not messages are only counted.
     Many {
         /// The messages, in order.
         messages: Vec<Message>,
-        /// How many items were none.
+        /// How many items were not messages.
         malformed: usize,
     },
 }
 
-/// Says why a text is no message.
+/// The reason why a text is not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// A banner or a log line, for example.
@@ -38,7 +38,7 @@ pub enum Malformed {
     NotAMessage,
 }
 
-/// What is against the rules in a message that can be read all the same.
+/// A protocol violation in the envelope of a message that is still readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
@@ -49,32 +49,32 @@ pub enum Flaw {
     #[error("repeats members of its messages")]
     Repeated,
     /// Both a result and an error, even if one is `null`.
-    #[error("answers with a result and an error at once")]
+    #[error("responds with both a result and an error")]
     Both,
-    /// The number of a request as a text or a float, or `null` where an id has to be.
-    #[error("writes ids in another form than they were sent")]
+    /// The id of a request as a string or a float, or `null` where an id is required.
+    #[error("returns ids in another form than they were sent")]
     Id,
     /// Bytes that are not UTF-8.
     #[error("writes text that is not UTF-8")]
     Encoding,
-    /// Something before or behind a message, or several messages at once.
-    #[error("writes something around its messages")]
+    /// Text before or after a message, or several messages at once.
+    #[error("writes other text around its messages")]
     Surrounded,
 }
 
 /// Reads one text: a message or a batch.
 ///
-/// Bytes that are no UTF-8 are replaced rather than refused: one broken character in a long
-/// answer is no reason to lose the answer.
+/// Bytes that are not UTF-8 are replaced, so that one invalid character does not lose a whole
+/// response.
 #[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
 pub fn read(text: Bytes) -> Result<Received, Malformed> {
     let mut flaws = Vec::new();
     read_text(&decode_utf8(&text, &mut flaws), &mut flaws)
 }
 
-/// Reads one text of a server, also with something around the message, and names the flaws.
+/// Reads one text of a server, also with other text around the message, and collects the flaws.
 ///
-/// The flaws mean nothing if there is no message.
+/// The flaws have no meaning if the text is not a message.
 pub(crate) fn read_leniently(text: &Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
     let text = decode_utf8(text, flaws);
     match read_text(&text, flaws) {
@@ -98,10 +98,10 @@ fn read_text(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malfo
     }
 }
 
-/// Reads what follows a byte-order mark, NULs or the field name of an event, up to the first thing
-/// that is no message.
+/// Reads the messages after a byte-order mark, NULs or the field name of an event, up to the first
+/// text that is not a message.
 ///
-/// A message further on in a line is not looked for: it could be the log of one that was sent.
+/// A message later in a line is ignored: it could be a log of a message that was sent.
 fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
     let start = text.trim_start_matches(['\u{feff}', '\0']);
     let start = start.strip_prefix("data:").unwrap_or(start).trim_start();
@@ -171,7 +171,7 @@ fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malform
     Ok(Message::Response(Response { id, outcome }))
 }
 
-/// The members of a message; of duplicates the last counts, what is unknown is passed over.
+/// The members of a message; of duplicates the last counts, unknown members are skipped.
 #[derive(Default)]
 struct Envelope<'a> {
     id: Option<&'a str>,
@@ -184,12 +184,12 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Finds the members; `None` if the text is no object.
+    /// Finds the members; `None` if the text is not an object.
     fn read(text: &'a str) -> Option<Self> {
         let mut envelope = Self::default();
         let mut members = scan::members(text);
         for (key, value) in &mut members {
-            // Keys with escapes are rare enough to be decoded whenever they come.
+            // Only keys with escapes need decoding, and they are rare.
             let unescaped = if key.contains('\\') { decode_string(key) } else { None };
             let place = match unescaped.as_deref().unwrap_or(&key[1..key.len() - 1]) {
                 "id" => &mut envelope.id,
@@ -215,7 +215,7 @@ impl<'a> Envelope<'a> {
         if self.result.is_some() && self.error.is_some() {
             flaws.push(Flaw::Both);
         }
-        // Our ids are integers; those of the other side may also be texts, but not `null`.
+        // We send integer ids; the other side may also use strings, but not `null`.
         let is_irregular = match (self.method, id) {
             (Some(_), id) => id.is_none() && self.id.is_some(),
             (None, id) => !matches!(id, None | Some(Id::Number(_))),
@@ -288,7 +288,7 @@ mod tests {
         check(r#"{"id":1,"id":2,"result":1}"#, "result 2 1");
     }
 
-    /// Shows how many messages a server's text has, and what is wrong with it.
+    /// Returns the number of messages in a server's text, and its flaws.
     fn flaws(text: &'static [u8]) -> String {
         let mut flaws = Vec::new();
         match read_leniently(&Bytes::from_static(text), &mut flaws) {

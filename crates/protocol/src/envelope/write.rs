@@ -1,11 +1,11 @@
-//! Writes messages. The parts are JSON already, so writing is putting texts side by side.
+//! Writes JSON-RPC messages by concatenating texts: params and results are already JSON.
 
 use serde::Serialize;
 
 use super::{Id, RpcError};
 use crate::Json;
 
-/// Writes a request with a number as its id; `method` must be a plain name.
+/// Writes a request with a numeric id.
 pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
     let mut text =
         start_message(method.len() + params.map_or(0, |params| params.as_str().len()) + 64);
@@ -23,7 +23,7 @@ pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
     text
 }
 
-/// Writes the answer to a request that went well.
+/// Writes a response with a result.
 pub fn success(id: &Id, result: &Json) -> Vec<u8> {
     let mut text = start_message(result.as_str().len() + 64);
     text.extend_from_slice(b",\"id\":");
@@ -34,7 +34,7 @@ pub fn success(id: &Id, result: &Json) -> Vec<u8> {
     text
 }
 
-/// Writes the answer to a request that did not; without an id if the request had none to read.
+/// Writes a response with an error; without an id if the id of the request is unknown.
 pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     #[derive(Serialize)]
     struct Body<'a> {
@@ -57,7 +57,7 @@ pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     text
 }
 
-/// Starts a message; one more byte than asked leaves room for the line end.
+/// Starts a message; reserves one more byte than `capacity` for the line end.
 fn start_message(capacity: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(capacity + 1);
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");

@@ -1,7 +1,8 @@
-//! Parameters that travel as headers too, so that proxies can route by them (2026-07-28, HTTP).
+//! Tool arguments repeated in HTTP headers, so that proxies can route by them
+//! (2026-07-28).
 //!
-//! A tool's schema marks a property with `x-mcp-header`; its value is then repeated in a header
-//! `Mcp-Param-…`. A header holds less than JSON, so anything but plain visible text goes as Base64.
+//! A tool's schema annotates a property with `x-mcp-header`; its value is then repeated in a header
+//! `Mcp-Param-…`. Values that are not plain visible ASCII are encoded as Base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +13,7 @@ use crate::{Json, Members};
 
 const ANNOTATION: &str = "x-mcp-header";
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
-/// Marks deeper than this are not looked for; such a schema has other problems.
+/// Annotations in properties nested deeper than this are an error.
 const MAX_DEPTH: usize = 32;
 
 /// A parameter of a tool that is repeated in a header.
@@ -22,17 +23,17 @@ pub(crate) struct HeaderParameter {
     path: Vec<String>,
 }
 
-/// Why the marks in a schema cannot be followed.
+/// Why an `x-mcp-header` annotation in a schema cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AnnotationError {
     /// The name cannot be part of a header.
-    #[error("`x-mcp-header` is no header name")]
+    #[error("`x-mcp-header` is not a valid header name")]
     InvalidName,
-    /// Two properties claim one header.
-    #[error("`x-mcp-header` names one header twice")]
+    /// Two properties use one header.
+    #[error("two properties have the same `x-mcp-header`")]
     Duplicate,
-    /// Only texts, integers and booleans fit into a header.
-    #[error("`x-mcp-header` is on a property that is no string, integer or boolean")]
+    /// Only strings, integers and booleans can be sent in a header.
+    #[error("`x-mcp-header` is on a property that is not a string, integer or boolean")]
     UnsupportedType,
     /// The property cannot be found by name alone.
     #[error("`x-mcp-header` is not on a plain property")]
@@ -40,19 +41,19 @@ pub(crate) enum AnnotationError {
 }
 
 impl HeaderParameter {
-    /// Reads the marks in the schema of a tool's arguments.
+    /// Reads the `x-mcp-header` annotations in the schema of a tool's arguments.
     pub(crate) fn read(schema: &Json) -> Result<Vec<Self>, AnnotationError> {
         if memchr::memmem::find(schema.as_str().as_bytes(), ANNOTATION.as_bytes()).is_none() {
             return Ok(Vec::new());
         }
-        // What is nested too deeply to be read cannot be followed either.
+        // A schema that is nested too deeply for serde cannot be used.
         let schema: Value = schema.decode().map_err(|_| AnnotationError::NotAProperty)?;
         let mut found = Vec::new();
         collect_parameters(&schema, &mut Vec::new(), &mut found)?;
         Ok(found)
     }
 
-    /// Returns the header for a call; none if the argument is missing or `null`.
+    /// Returns the header for a call; `None` if the argument is missing or `null`.
     pub(crate) fn header(&self, arguments: &Json) -> Option<(HeaderName, HeaderValue)> {
         let (last, parents) = self.path.split_last()?;
         let mut object = arguments.as_str();
@@ -117,7 +118,7 @@ fn parameter(
     Ok(HeaderParameter { header, path: path.to_vec() })
 }
 
-/// Tells whether a schema below `value` has a mark; a default or an example cannot have one.
+/// Tells whether a schema below `value` has the annotation; defaults and examples are skipped.
 fn has_annotation(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
@@ -134,7 +135,7 @@ fn has_annotation(value: &Value) -> bool {
     }
 }
 
-/// Returns the parameter that `Mcp-Name` repeats.
+/// Returns the parameter that the header `Mcp-Name` repeats.
 pub(crate) fn naming_parameter(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -144,7 +145,7 @@ pub(crate) fn naming_parameter(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes a text as a header: plain where that is possible, else as Base64 between sentinels.
+/// Writes a text as a header value: plain where possible, otherwise as Base64 between sentinels.
 pub(crate) fn header_value(text: &str) -> Option<HeaderValue> {
     let looks_encoded = text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1);
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
@@ -158,7 +159,7 @@ pub(crate) fn header_value(text: &str) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("{open}{}{close}", STANDARD.encode(text))).ok()
 }
 
-/// Reads a header written as by [`header_value`]; `None` if it claims to be base64 and is not.
+/// Reads a header written by [`header_value`]; `None` if it is marked as Base64 but is not valid.
 pub(crate) fn header_text(value: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(value.as_bytes()).ok()?.trim_matches([' ', '\t']);
     let inner = text.strip_prefix(SENTINEL.0).and_then(|rest| rest.strip_suffix(SENTINEL.1));

@@ -1,4 +1,4 @@
-//! The two eras of MCP: sessions that begin with `initialize`, and requests that stand alone.
+//! The two eras of MCP: sessions that begin with `initialize`, and self-contained requests.
 
 mod headers;
 mod negotiate;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A revision of the specification, named by its day; later ones compare as greater.
+/// A revision of the specification, named by its date; later revisions compare as greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// 2024-11-05: the first one, with HTTP+SSE.
@@ -12,18 +12,18 @@ pub enum Revision {
     V2025_03_26,
     /// 2025-06-18: structured content, elicitation, no batches.
     V2025_06_18,
-    /// 2025-11-25: tasks, page elicitation, resumable streams.
+    /// 2025-11-25: tasks, URL elicitation, resumable streams.
     V2025_11_25,
-    /// 2026-07-28: every request stands alone.
+    /// 2026-07-28: requests are self-contained, there are no sessions.
     V2026_07_28,
 }
 
-/// What a revision changes for everything else.
+/// The protocol style of a revision: with or without sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Era {
-    /// A session begins with `initialize`, and both sides may ask.
+    /// A session begins with `initialize`, and both sides may send requests.
     Legacy,
-    /// Every request carries what the server must know; only the client asks.
+    /// Every request contains all that the server needs; only the client sends requests.
     Modern,
 }
 
@@ -43,7 +43,7 @@ impl Revision {
     /// The newest revision that begins with `initialize`.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// Returns the era it belongs to.
+    /// Returns the era of this revision.
     pub fn era(self) -> Era {
         if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
     }
@@ -66,7 +66,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// The text names no revision that Wharf knows.
+/// The text is not the name of a revision that Wharf supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol revision")]
 pub struct UnknownRevision;

@@ -1,7 +1,7 @@
-//! What the fuzz targets run: each takes any bytes and panics if a promise is broken.
+//! The fuzz targets: each takes arbitrary bytes and panics if an invariant does not hold.
 //!
-//! `tests` runs all of them for a moment on every change; the folder `fuzz` at the root runs the
-//! same ones for hours with libFuzzer, which sets `cfg(fuzzing)`. To add one, name it in
+//! `tests` runs all targets briefly on every change. The folder `fuzz` in the root runs the same
+//! targets for hours with libFuzzer, which sets `cfg(fuzzing)`. To add a target, list it in
 //! [`TARGETS`] and in `fuzz/Cargo.toml`.
 
 #[cfg(test)]
@@ -16,18 +16,18 @@ use crate::era::{HeaderParameter, header_text, header_value};
 use crate::transport::{LineBuffer, OutputLine, check_events};
 use crate::{Json, Members};
 
-/// One target.
+/// One fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct ProtocolFuzzTarget {
     /// The name of the target.
     pub name: &'static str,
     /// Runs it once.
     pub run: fn(&[u8]),
-    /// Inputs worth mutating.
+    /// Seed inputs for mutation.
     pub samples: &'static [&'static str],
 }
 
-/// All targets.
+/// All fuzz targets.
 pub const TARGETS: &[ProtocolFuzzTarget] = &[
     ProtocolFuzzTarget { name: "lines", run: lines, samples: &["a\nbb\n\nccc", "{}\r\n{}"] },
     ProtocolFuzzTarget { name: "events", run: check_events, samples: EVENTS },
@@ -52,11 +52,11 @@ const HEADERS: &[&str] = &[
     r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}"#,
 ];
 
-/// Runs the target of a name; `false` if there is none.
+/// Runs the target with this name; returns `false` if there is none.
 ///
 /// # Panics
 ///
-/// If a promise is broken.
+/// If an invariant does not hold.
 pub fn run(name: &str, bytes: &[u8]) -> bool {
     let target = TARGETS.iter().find(|target| target.name == name);
     if let Some(target) = target {
@@ -65,12 +65,12 @@ pub fn run(name: &str, bytes: &[u8]) -> bool {
     target.is_some()
 }
 
-/// Lines are the same whatever pieces they come in, and nothing is lost below the limit.
+/// The lines do not depend on the chunks of the input, and no line below the limit is lost.
 fn lines(bytes: &[u8]) {
     let limit = usize::from(bytes.first().copied().unwrap_or(7)) + 1;
     let whole = cut(bytes, limit, bytes.len().max(1));
     for size in [1, 3, 7] {
-        // Where an oversized line is noticed depends on the pieces; what is a line does not.
+        // The chunks decide where an oversized line is detected, but not what the lines are.
         let pieces = cut(bytes, limit, size);
         let kept = |lines: &[OutputLine]| -> Vec<Bytes> {
             let lines = lines.iter();
@@ -107,7 +107,7 @@ fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<OutputLine> {
     lines
 }
 
-/// Whatever is read as a message can be written again and is then the same message.
+/// A message that was read and written again is the same message.
 fn envelopes(bytes: &[u8]) {
     let Ok(received) = envelope::read(Bytes::copy_from_slice(bytes)) else { return };
     let messages = match received {
@@ -130,15 +130,15 @@ fn envelopes(bytes: &[u8]) {
             }
         };
         let again = envelope::read(written.into());
-        assert_eq!(again, Ok(Received::One(message)), "it changed on its way");
+        assert_eq!(again, Ok(Received::One(message)), "the written message is different");
     }
 }
 
-/// Any text survives a header, any schema is read, and any header can be looked at.
+/// Any text can be encoded as a header and decoded again; reading headers or schemas never panics.
 fn headers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let value = header_value(&text);
-    assert_eq!(value.as_ref().and_then(header_text).as_deref(), Some(&*text), "a text changed");
+    assert_eq!(value.as_ref().and_then(header_text).as_deref(), Some(&*text), "the text differs");
     if let Ok(value) = HeaderValue::from_bytes(bytes) {
         drop(header_text(&value));
     }

@@ -1,7 +1,6 @@
-//! What the fuzz target for views runs: any bytes through every view, every accessor and every
-//! writer.
+//! The fuzz target for views: reads arbitrary JSON with every view, accessor and writer.
 //!
-//! Nothing may panic, whatever is read must lie inside what came, and what is written must be JSON.
+//! Nothing may panic, each part must be inside the input, and the output must be valid JSON.
 
 use std::hint::black_box;
 
@@ -15,7 +14,7 @@ use crate::view::{
     SubscriptionAcknowledged, Task, ToolDefinition, ToolResult, UrlElicitationRequired, with_meta,
 };
 
-/// Inputs worth mutating.
+/// Seed inputs for mutation.
 pub(super) const SAMPLES: &[&str] = &[
     r#"{"tools":[{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"outputSchema":{},"annotations":{"readOnlyHint":true,"title":"T"},"execution":{"taskSupport":"optional"},"icons":[{"src":"s","sizes":["1x1"]}],"_meta":{}}],"nextCursor":"n","ttlMs":5,"cacheScope":"public"}"#,
     r#"{"resources":[{"uri":"a:b","name":"n","size":5,"annotations":{"audience":["user"],"priority":0.5}}],"resourceTemplates":[{"uriTemplate":"a:{b}","name":"n"}],"prompts":[{"name":"p","arguments":[{"name":"x","required":true}]}],"roots":[{"uri":"file:///a","name":"n"}],"tasks":[{"taskId":"t","status":"failed","error":{"code":-1,"message":"m","data":1}}]}"#,
@@ -28,11 +27,11 @@ pub(super) const SAMPLES: &[&str] = &[
     r#"{"resultType":"task","taskId":"t","status":"input_required","pollIntervalMs":5,"ttlMs":null,"inputRequests":{"k":{"method":"roots/list"}},"task":{"taskId":"t","status":"working","pollInterval":5,"ttl":1}}"#,
 ];
 
-/// Reads the bytes as everything that a server can send.
+/// Reads the bytes as every kind of message content that a server can send.
 ///
 /// # Panics
 ///
-/// If a promise is broken.
+/// If an invariant does not hold.
 pub(super) fn views(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let Ok(json) = Json::parse(text) else { return };
@@ -68,7 +67,7 @@ fn list<T: ListEntry>(json: &Json, look: impl Fn(&T)) {
         black_box(item.violations());
     }
     for rejected in &page.rejected {
-        assert!(json.as_str().contains(rejected.raw.as_str()), "kept as it came");
+        assert!(json.as_str().contains(rejected.raw.as_str()), "the raw entry is unchanged");
     }
     if let Ok(single) = T::read(json.clone()) {
         look(&single);
@@ -121,7 +120,7 @@ fn input_requests(json: &Json) {
     let answers: Vec<_> = keys.into_iter().map(|key| (key, Json::object())).collect();
     let again = with_responses(json, &answers, state.as_ref());
     let echoed = InputRequired::read(again).request_state();
-    assert!(state.is_none() || echoed == state, "the state goes back as it came");
+    assert!(state.is_none() || echoed == state, "the request state is sent back unchanged");
 
     let elicitation = Elicitation::read(json.clone());
     black_box((elicitation.mode(), elicitation.message(), elicitation.violations()));
@@ -144,15 +143,15 @@ fn writers(json: &Json) {
     let info = ClientInfo::new("fuzz", "1");
     let meta = RequestMeta::new(Revision::LATEST, &ClientCapabilities::default(), &info);
     for written in [with_meta(Some(json), &[("a", "1")]), meta.apply(Some(json), &[("b", "{}")])] {
-        assert!(Json::parse(written.as_str()).is_ok(), "what is written is JSON");
+        assert!(Json::parse(written.as_str()).is_ok(), "the output is valid JSON");
         let entries = written.get("_meta").is_some_and(|meta| meta.is_object());
-        assert!(entries, "what is written has a `_meta`");
+        assert!(entries, "the output has `_meta`");
         let kept = json
             .members()
             .map_or(0, |members| members.iter().filter(|(key, _)| *key != "_meta").count());
         let others = written
             .members()
             .map_or(0, |members| members.iter().filter(|(key, _)| *key != "_meta").count());
-        assert_eq!(kept, others, "nothing is lost or added beside `_meta`");
+        assert_eq!(kept, others, "only `_meta` is added");
     }
 }

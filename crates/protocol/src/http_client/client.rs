@@ -1,4 +1,4 @@
-//! The client, and the way of one request through it.
+//! [`HttpClient`]: sends one request, follows redirects and uses the connection pool.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -25,62 +25,62 @@ use super::response::{Body, HttpResponse};
 use super::target::{HttpTarget, UrlOrigin};
 use super::tasks::ClientTasks;
 
-/// A request that can be sent.
+/// A request to send.
 #[derive(Clone)]
 pub(crate) struct OutgoingRequest {
     /// The method.
     pub method: Method,
-    /// Where it goes.
+    /// The target.
     pub target: HttpTarget,
-    /// The headers. Those about the connection, the length and compression are ours to set.
+    /// The headers. The client sets those about the connection, the length and compression itself.
     pub headers: HeaderMap,
-    /// The body; empty for none.
+    /// The body; may be empty.
     pub body: Bytes,
-    /// Some header, or the address itself, is a secret between the caller and this server, even if
-    /// it cannot be told from its name. Then no other server gets to see the request.
+    /// Whether a header or the address is a secret of this server, even if its name does not show
+    /// it. Then the request is not sent to any other server.
     pub carries_credentials: bool,
-    /// What happens when the answer points elsewhere.
+    /// What to do with a redirect.
     pub redirects: RedirectPolicy,
-    /// Where the request may go.
+    /// Which addresses the request may be sent to.
     pub policy: AddressPolicy,
 }
 
-/// What happens when an answer points elsewhere.
+/// What to do with a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RedirectPolicy {
-    /// It is followed if that is safe.
+    /// Follow it if that is safe.
     Follow,
-    /// It is an answer like any other: the request must not be sent twice.
+    /// Return it as the response: the request must not be sent twice.
     Return,
 }
 
-/// Where a request may go.
+/// Which addresses a request may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum AddressPolicy {
-    /// Anywhere: a person wrote the address.
+    /// All addresses: the target comes from the configuration.
     #[default]
     Any,
-    /// Anywhere but to this machine: a server elsewhere named the address.
+    /// All addresses but those of this machine: the target comes from a remote server.
     NoLocal,
 }
 
-/// Headers and body may be secret, so shows neither.
+/// Shows neither headers nor body, because they may be secret.
 impl fmt::Debug for OutgoingRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Outgoing({} {})", self.method, self.target)
     }
 }
 
-/// An HTTP client. Cheap to make, cheap to clone; clones share their connections.
+/// An HTTP client. Creating and cloning are cheap; clones share their connections.
 ///
-/// It has no task of its own before it is used, and leaves none behind when the last clone and the
-/// last body of an answer are dropped.
+/// It starts no task before it is used, and its tasks end when the last clone and the last response
+/// body are dropped.
 #[derive(Clone)]
 pub struct HttpClient {
     inner: Arc<ClientInner>,
 }
 
-/// What the clones and the bodies of a client share.
+/// The state that clones and response bodies share.
 pub(super) struct ClientInner {
     connector: Connector,
     pool: ConnectionPool,
@@ -88,11 +88,11 @@ pub(super) struct ClientInner {
     pub(super) tasks: ClientTasks,
 }
 
-/// How many connections from the pool may turn out to be closed before the request is given up.
+/// How many pooled connections are tried if they turn out to be closed.
 const MAX_ATTEMPTS: usize = 4;
 
 impl HttpClient {
-    /// Makes a client. Nothing is read or contacted before the first request.
+    /// Creates a client. It reads no file and makes no connection before the first request.
     pub fn new(options: &HttpClientOptions) -> Self {
         let inner = ClientInner {
             connector: Connector::new(options),
@@ -103,10 +103,10 @@ impl HttpClient {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Sends a request and returns when the head of the answer has arrived, whatever its status.
+    /// Sends a request and returns when the head of the response has arrived, with any status.
     ///
-    /// Redirects that are safe to follow are followed. Dropping the future closes the connection
-    /// (or resets the stream, with HTTP/2), so the server can notice.
+    /// Follows redirects that are safe. Dropping the future closes the connection (or resets the
+    /// stream, with HTTP/2), so the server can notice it.
     pub(crate) async fn send(
         &self,
         mut outgoing: OutgoingRequest,
@@ -149,10 +149,10 @@ impl HttpClient {
         })
     }
 
-    /// Sends something that is no MCP and returns the whole answer, whatever its status.
+    /// Sends a POST that is not MCP and returns the whole response, with any status.
     ///
-    /// What is sent is taken for a secret between the caller and the target, so a redirect to
-    /// somebody else is an error. So is an answer of more than `limit` bytes.
+    /// The request is treated as secret, so a redirect to another origin is an error, and so is a
+    /// response of more than `limit` bytes.
     pub async fn post(
         &self,
         target: &HttpTarget,
@@ -176,9 +176,9 @@ impl HttpClient {
         Ok(answer)
     }
 
-    /// Closes all connections and waits until the tasks behind them have ended.
+    /// Closes all connections and waits until their tasks have ended.
     ///
-    /// From then on requests fail, and bodies of HTTP/2 break off.
+    /// From then on requests fail, and HTTP/2 bodies end with an error.
     pub async fn close(&self) {
         self.inner.tasks.stop();
         self.inner.pool.close();
@@ -190,7 +190,7 @@ impl HttpClient {
         self.inner.pool.count()
     }
 
-    /// Sends a request to its target and nowhere else.
+    /// Sends a request without following redirects.
     async fn exchange(&self, outgoing: &OutgoingRequest) -> Result<HttpResponse, HttpError> {
         let mut attempts = 0;
         loop {
@@ -198,7 +198,7 @@ impl HttpClient {
             let (link, is_used) = self.inner.connection(&outgoing.target, outgoing.policy).await?;
             match self.within_limit(outgoing, self.send_on(link, outgoing)).await? {
                 Ok(response) => return Ok(response),
-                // Closed while it waited in the pool, and nothing was written: the next, please.
+                // The connection was closed in the pool, and nothing was written: try the next one.
                 Err(failed) if failed.never_sent && is_used && attempts < MAX_ATTEMPTS => {}
                 Err(SendFailure { error: source, never_sent }) => {
                     let origin = outgoing.target.origin().clone();
@@ -260,7 +260,7 @@ impl fmt::Debug for HttpClient {
 }
 
 impl ClientInner {
-    /// Finds or makes a connection; says also whether it has been used before.
+    /// Takes a connection from the pool or makes one; also returns whether it was used before.
     async fn connection(
         self: &Arc<Self>,
         target: &HttpTarget,
@@ -276,14 +276,14 @@ impl ClientInner {
         self.connector.within_limit(target.origin(), self.connect(target, key)).await
     }
 
-    /// Returns a connection from the pool that is still alive, as far as can be known.
+    /// Returns a connection from the pool that is still open, as far as is known.
     async fn idle(&self, key: &PoolKey) -> Option<HttpConnection> {
         loop {
             let mut connection = match self.pool.take(key)? {
                 HttpConnection::Http2(shared) => return Some(HttpConnection::Http2(shared)),
                 HttpConnection::Http1(connection) => connection,
             };
-            // Lets the runtime look at the sockets, so that a close that has arrived is seen.
+            // Lets the runtime poll the sockets, so that a close that has arrived is noticed.
             tokio::task::yield_now().await;
             if poll_fn(|cx| Poll::Ready(connection.is_reusable(cx))).await {
                 return Some(HttpConnection::Http1(connection));
@@ -300,12 +300,12 @@ impl ClientInner {
         let Some(first) = self.pool.first_connection_lock(&key) else {
             return Ok((connect().await?, false));
         };
-        // Nobody closes the semaphore; if it were closed, everybody would just connect.
+        // The semaphore is never closed; without a permit, the caller would just connect.
         let permit = first.acquire().await.ok();
         if let Some(link) = self.idle(&key).await {
             return Ok((link, true));
         }
-        // Whoever was first may have found out that there is nothing to share.
+        // The first connection may have been HTTP/1; then no lock is needed any more.
         let permit = permit.filter(|_| self.pool.first_connection_lock(&key).is_some());
         let link = connect().await?;
         drop(permit);
@@ -315,7 +315,7 @@ impl ClientInner {
         Ok((link, false))
     }
 
-    /// Keeps a connection for the next request.
+    /// Returns a connection to the pool.
     pub(super) fn return_connection(
         self: &Arc<Self>,
         origin: UrlOrigin,
@@ -327,7 +327,7 @@ impl ClientInner {
         }
     }
 
-    /// Starts the task that closes what has waited too long; it ends when nothing waits any more.
+    /// Starts the task that closes expired connections; it ends when the pool is empty.
     fn start_expiry_task(self: &Arc<Self>) {
         let client = Arc::downgrade(self);
         self.tasks.start(async move {
@@ -344,14 +344,14 @@ impl Drop for ClientInner {
     }
 }
 
-/// Headers that describe the connection, or promise what we cannot do.
+/// Headers about the connection, and headers for features that the client does not support.
 const MANAGED_HEADERS: [http::HeaderName; 6] =
     [ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, PROXY_AUTHORIZATION, TRANSFER_ENCODING];
 
 const USER_AGENT_NAME: HeaderValue =
     HeaderValue::from_static(concat!("wharf/", env!("CARGO_PKG_VERSION")));
 
-/// Writes a request for a connection; without a form it is one for HTTP/2.
+/// Builds a request for a connection; without a form, for HTTP/2.
 fn build(outgoing: &OutgoingRequest, form: Option<&RequestForm>) -> Request<Full<Bytes>> {
     let OutgoingRequest { method, target, body, .. } = outgoing;
     let mut request = Request::new(Full::new(body.clone()));

@@ -1,8 +1,8 @@
-//! One HTTP/1 connection, driven by whoever waits for the answer on it.
+//! One HTTP/1 connection, driven by the future of the request that uses it.
 //!
-//! hyper usually has a task that drives a connection. Here the connection is polled inside the
-//! request's own future instead: no hop between tasks, nothing that outlives the request, and
-//! dropping the future closes the connection.
+//! Usually a separate task drives a hyper connection. Here the future of the request polls it
+//! instead: there is no switch between tasks, no task outlives the request, and dropping the future
+//! closes the connection.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -21,25 +21,25 @@ use super::connector::ByteStream;
 /// An HTTP/1 connection, for one request at a time.
 pub(super) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
-    /// `None` once it is over.
+    /// `None` once it is closed.
     connection: Option<Connection<ByteStream, Full<Bytes>>>,
     pub(super) form: RequestForm,
-    /// For which requests it was made.
+    /// The address policy that it was made with.
     pub(super) policy: AddressPolicy,
 }
 
 /// How requests are written on a connection.
 pub(super) enum RequestForm {
-    /// To the server, with the path only.
+    /// To the server, with only the path.
     Direct,
-    /// To a proxy, with the whole address.
+    /// To a proxy, with the whole URL.
     Forwarded { authorization: Option<HeaderValue> },
 }
 
-/// A request without an answer.
+/// A request without a response.
 pub(super) struct SendFailure {
     pub(super) error: hyper::Error,
-    /// hyper gave the request back: it had not begun to write it.
+    /// hyper returned the request: it had not started to write it.
     pub(super) never_sent: bool,
 }
 
@@ -60,7 +60,7 @@ impl Http1Connection {
         Self { sender, connection: Some(connection), form, policy }
     }
 
-    /// Sends a request and waits for the head of the answer.
+    /// Sends a request and waits for the head of the response.
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
@@ -74,12 +74,12 @@ impl Http1Connection {
         Ok(answer.await?)
     }
 
-    /// Moves the connection on as far as it goes.
+    /// Polls the connection.
     pub(super) fn drive(&mut self, cx: &mut Context<'_>) {
         drive(&mut self.connection, cx);
     }
 
-    /// Says whether the next request can be sent: the last answer has been read to its end and, as
+    /// Tells whether the next request can be sent: the last response was read to its end and, as
     /// far as is known, the server has not closed the connection.
     pub(super) fn is_reusable(&mut self, cx: &mut Context<'_>) -> bool {
         self.drive(cx);
@@ -91,7 +91,7 @@ fn drive(connection: &mut Option<Connection<ByteStream, Full<Bytes>>>, cx: &mut 
     if let Some(running) = connection
         && let Poll::Ready(end) = Pin::new(running).poll(cx)
     {
-        // An error also reaches whoever waits for the answer, and is reported there.
+        // The future that waits for the response gets the error, too.
         if let Err(error) = end {
             tracing::trace!(%error, "an HTTP/1 connection broke");
         }

@@ -1,4 +1,4 @@
-//! Makes connections: name lookup, TCP or a Unix socket, the proxy, TLS, and the handshake of HTTP.
+//! Makes HTTP connections: name lookup, TCP or a Unix socket, proxy, TLS and the HTTP handshake.
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,34 +27,34 @@ use super::tasks::ClientTasks;
 use super::tls::{Tls, TlsPeer};
 use super::tunnel;
 
-/// The largest head of an answer. Their number is limited by hyper, to a hundred.
+/// The size limit for the head of a response. hyper limits the number of headers to a hundred.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// After so much silence the other side is asked whether it is still there.
+/// The interval of keep-alive probes (TCP) and pings (HTTP/2).
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// Makes connections for one client.
 pub(super) struct Connector {
     tcp: Tcp,
-    /// Does not connect to this machine.
+    /// Refuses addresses of this machine.
     tcp_no_local: Tcp,
     rules: ProxyRules,
     tls: Tls,
     limit: Duration,
 }
 
-/// Something that bytes can be sent over.
+/// An HTTP connection.
 pub(super) enum HttpConnection {
     /// HTTP/1, for one request at a time.
     Http1(Box<Http1Connection>),
-    /// HTTP/2, for many.
+    /// HTTP/2, for concurrent requests.
     Http2(Http2Sender),
 }
 
-/// The handle of an HTTP/2 connection, which is driven by a task of its own.
+/// The handle of an HTTP/2 connection, which a task drives.
 pub(super) type Http2Sender = http2::SendRequest<Full<Bytes>>;
 
-/// The connector for TCP, with a lookup whose failure can be told from others.
+/// The TCP connector, with a name lookup whose errors can be distinguished.
 pub(super) type Tcp = HttpConnector<Lookup>;
 
 impl Connector {
@@ -77,7 +77,7 @@ impl Connector {
         }
     }
 
-    /// Limits the time for something that ends in a connection.
+    /// Limits the time for making a connection.
     pub(super) async fn within_limit<T>(
         &self,
         origin: &UrlOrigin,
@@ -97,7 +97,7 @@ impl Connector {
         tasks: &ClientTasks,
     ) -> Result<HttpConnection, HttpError> {
         let origin = target.origin();
-        // The connector looks up names only; what is written as an address is judged here.
+        // The lookup checks only names, so IP addresses are checked here.
         if policy == AddressPolicy::NoLocal && origin.is_this_machine() {
             return Err(HttpError::LocalAddress { origin: origin.clone() });
         }
@@ -119,7 +119,7 @@ impl Connector {
         http1_handshake(stream, form, policy, origin).await
     }
 
-    /// Gets as far as bytes to the server can be sent, directly or through a proxy.
+    /// Makes a byte stream to the server, directly or through a proxy.
     async fn connect_stream(
         &self,
         target: &HttpTarget,
@@ -194,9 +194,9 @@ async fn connect(tcp: &Tcp, uri: &Uri, origin: &UrlOrigin) -> Result<ByteStream,
     Err(HttpError::Connect { origin, source })
 }
 
-/// Looks a name up that the proxy will look up as well: the proxy may be on this machine, too.
+/// Checks a name before a proxy looks it up: the proxy may be on this machine, too.
 ///
-/// What only the proxy can look up is left to it.
+/// A name that only the proxy can look up is accepted.
 async fn check_name_for_proxy(origin: &UrlOrigin) -> Result<(), HttpError> {
     let OriginLocation::Network { host, port, .. } = origin.location() else { return Ok(()) };
     let found = tokio::net::lookup_host((host.trim_matches(['[', ']']), *port)).await;
@@ -220,7 +220,7 @@ async fn http1_handshake(
     Ok(HttpConnection::Http1(Box::new(Http1Connection::new(sender, connection, form, policy))))
 }
 
-/// Starts HTTP/2 on a connection; a task of the client drives it from now on.
+/// Starts HTTP/2; a task of the client drives the connection from now on.
 async fn http2_handshake(
     stream: ByteStream,
     origin: &UrlOrigin,
@@ -260,7 +260,7 @@ async fn connect_socket(_: &std::path::Path) -> io::Result<ByteStream> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "Unix sockets exist on Unix only"))
 }
 
-/// Returns host and port as a proxy wants them.
+/// Returns `host:port` for the `CONNECT` request to a proxy.
 fn authority(origin: &UrlOrigin) -> String {
     match origin.location() {
         OriginLocation::Network { host, port, .. } => format!("{host}:{port}"),
@@ -275,14 +275,14 @@ fn copy(error: &io::Error) -> io::Error {
     }
 }
 
-/// The system's lookup of names.
+/// The system's name lookup, with a check of the addresses.
 #[derive(Clone)]
 pub(super) struct Lookup {
     resolver: GaiResolver,
     policy: AddressPolicy,
 }
 
-/// Why a name has no address to connect to.
+/// Why a name lookup failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LookupError {
     #[error("the name lookup failed")]
@@ -314,7 +314,7 @@ impl Service<Name> for Lookup {
     }
 }
 
-/// Lets through what may be connected to. One bad address among good ones is a trap.
+/// Checks the addresses of a name. One forbidden address is enough to refuse all of them.
 fn check_addresses(
     found: Vec<SocketAddr>,
     policy: AddressPolicy,
@@ -327,19 +327,19 @@ fn check_addresses(
 
 #[cfg(test)]
 thread_local! {
-    /// The addresses of names that exist in tests only.
+    /// Names and addresses for tests.
     pub(super) static NAMES: std::cell::RefCell<std::collections::HashMap<String, Vec<SocketAddr>>> =
         std::cell::RefCell::default();
 }
 
-/// So much is read of a connection before others get their turn: a server that sends without end is
-/// always ready, and whoever reads from it would never pause.
+/// After so many bytes a connection yields to other tasks: a server that sends without end is
+/// always ready, so its reader would never yield.
 const YIELD_AFTER: usize = 128 * 1024;
 
-/// A connection of whatever kind, which lets others have their turn.
+/// A byte stream over TCP, a Unix socket, TLS or a proxy, which yields to other tasks regularly.
 pub(super) struct ByteStream {
     stream: Box<dyn Stream>,
-    /// How much there was room for in the reads since then.
+    /// The space for bytes in the reads since the last yield.
     turn: usize,
 }
 
@@ -366,16 +366,16 @@ impl Read for ByteStream {
     ) -> Poll<io::Result<()>> {
         if self.turn >= YIELD_AFTER {
             self.turn = 0;
-            // Wakes us after everybody else, timers and signals included, had a turn.
+            // Wakes this task after all others, including timers and signals, have run.
             let mut others = pin!(tokio::task::yield_now());
             if others.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
         }
-        // How much of the room is used cannot be seen from here, so all of it counts.
+        // The number of bytes read is not visible here, so the whole space counts.
         let room = buffer.remaining();
         let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
-        // Whoever has to wait anyway lets others have their turn.
+        // A pending read yields anyway.
         self.turn = if read.is_pending() { 0 } else { self.turn + room };
         read
     }

@@ -1,8 +1,7 @@
-//! What can go wrong between a request and the end of its answer.
+//! The errors of the HTTP client, from the name lookup to the end of the response body.
 //!
-//! No text here contains anything of a header, of the user information or of the query of an
-//! address: places are shown as an [`UrlOrigin`] or as a [`HttpTarget`], which know what to leave
-//! out.
+//! No message contains a header, user information or a query: addresses are formatted as
+//! [`UrlOrigin`] or [`HttpTarget`], which leave these out.
 
 use std::error::Error;
 use std::fmt;
@@ -14,115 +13,115 @@ use rustls::CertificateError;
 use super::redirect::RedirectRefusal;
 use super::target::{HttpTarget, UrlOrigin};
 
-/// A source whose type is of no interest to a caller.
+/// The source of an error, of any type.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Why there is no answer, or no whole one.
+/// Why there is no response, or no complete one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// The name of the host, or of the proxy, is not known.
+    /// The name of the host, or of the proxy, could not be looked up.
     #[error("could not find the host of {origin}")]
     Lookup {
-        /// Whose name it is.
+        /// The origin with that name.
         origin: UrlOrigin,
-        /// What the system's resolver said.
+        /// The error of the system's resolver.
         source: io::Error,
     },
-    /// Nobody answers at the address.
+    /// The connection could not be made.
     #[error("could not connect to {origin}")]
     Connect {
-        /// Where to.
+        /// The origin.
         origin: UrlOrigin,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is somebody, but no trust or no common language.
+    /// The TLS handshake failed.
     #[error("could not set up TLS with {origin}")]
     Tls {
-        /// With whom.
+        /// The origin.
         origin: UrlOrigin,
         /// What is wrong with the certificate or the handshake.
         source: BoxError,
     },
-    /// The proxy cannot be used or refuses to be.
+    /// The proxy cannot be used or has refused.
     #[error("could not reach {origin} through the proxy{}", proxy_suffix(proxy.as_ref()))]
     Proxy {
-        /// Who should have been reached.
+        /// The origin of the request.
         origin: UrlOrigin,
-        /// Through whom; `None` if the setting is not an address.
+        /// The proxy; `None` if the setting is not an address.
         proxy: Option<UrlOrigin>,
-        /// What went wrong.
+        /// The error.
         source: BoxError,
     },
-    /// Something took too long.
+    /// A timeout.
     #[error("{origin} did not {phase} within {limit:?}")]
     TimedOut {
-        /// Who was waited for.
+        /// The origin.
         origin: UrlOrigin,
         /// What was waited for.
         phase: HttpPhase,
-        /// For how long.
+        /// The limit.
         limit: Duration,
     },
-    /// The server points elsewhere, and it would not be right to follow.
+    /// The server redirected, and the redirect was not followed.
     #[error("{from} redirects to {}, which was not followed: {reason}", target_or_placeholder(to.as_ref()))]
     Redirected {
-        /// Who redirected.
+        /// The target that redirected.
         from: HttpTarget,
-        /// Where to; `None` if that is not an address.
+        /// The location; `None` if it is not an address.
         to: Option<HttpTarget>,
-        /// Why that was not followed.
+        /// Why it was not followed.
         reason: RedirectRefusal,
-        /// What happened there, if the attempt was made.
+        /// The error at the new target, if it was tried.
         source: Option<Box<Self>>,
     },
-    /// A server elsewhere named an address of this machine.
-    #[error("{origin} is on this machine, and a server elsewhere redirected there")]
+    /// A remote server redirected to an address of this machine.
+    #[error("{origin} is on this machine, and a remote server redirected there")]
     LocalAddress {
-        /// What it named.
+        /// The origin that it redirected to.
         origin: UrlOrigin,
     },
-    /// The connection ended before there was an answer, or the answer is not HTTP.
-    #[error("{origin} gave no answer")]
+    /// The connection closed before the response, or the response is not HTTP.
+    #[error("{origin} did not send a response")]
     NoResponse {
-        /// Who was asked.
+        /// The origin.
         origin: UrlOrigin,
-        /// Nothing of the request had been written.
+        /// No byte of the request was written.
         never_sent: bool,
-        /// What happened to the connection.
+        /// The error of the connection.
         source: hyper::Error,
     },
-    /// The answer began and broke off.
-    #[error("the answer of {origin} broke off")]
+    /// The connection closed within the response.
+    #[error("the response of {origin} is incomplete")]
     IncompleteBody {
-        /// Whose answer it is.
+        /// The origin.
         origin: UrlOrigin,
-        /// What happened to the connection.
+        /// The error of the connection.
         source: hyper::Error,
     },
-    /// The answer is larger than the caller wants it.
-    #[error("the answer of {origin} has more than {limit} bytes")]
+    /// The response is over the size limit of the caller.
+    #[error("the response of {origin} has more than {limit} bytes")]
     TooLarge {
-        /// Whose answer it is.
+        /// The origin.
         origin: UrlOrigin,
-        /// How many bytes the caller allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The answer is compressed, which was not asked for.
-    #[error("{origin} compressed its answer without being asked to")]
+    /// The response is compressed, although the request did not accept that.
+    #[error("{origin} sent a compressed response that was not requested")]
     Compressed {
-        /// Whose answer it is.
+        /// The origin.
         origin: UrlOrigin,
     },
-    /// The client was closed before.
+    /// The client was closed.
     #[error("the HTTP client is closed")]
     Closed,
 }
 
 impl HttpError {
-    /// Says whether nothing of the request can have reached a server, so that sending it again
-    /// cannot make anything happen twice. `false` means that nobody knows.
+    /// Tells whether the request certainly has not reached a server, so that it is safe to repeat.
+    /// `false` means that it is unknown.
     pub fn never_sent(&self) -> bool {
         match self {
             Self::Lookup { .. }
@@ -140,7 +139,7 @@ impl HttpError {
         }
     }
 
-    /// Says what a person could do about it.
+    /// Returns what a person can do to fix it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Lookup { .. } => "check the host name in the address, and the network".to_owned(),
@@ -154,8 +153,8 @@ impl HttpError {
                 "check the host and the port in the address, and the network".to_owned()
             }
             Self::NoResponse { source, .. } if source.is_parse() => {
-                "what answers there does not speak HTTP; check the port, and whether the address \
-                 should begin with https://"
+                "the server at that address does not speak HTTP; check the port, and whether the \
+                 address should begin with https://"
                     .to_owned()
             }
             Self::Tls { source, .. } => tls_hint(&**source).to_owned(),
@@ -171,13 +170,13 @@ impl HttpError {
     }
 }
 
-/// What is waited for, as the end of "the server did not …".
+/// What the client was waiting for; displayed as the end of "the server did not …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HttpPhase {
     /// A connection, including name lookup, proxy and TLS.
     Connect,
-    /// The head of the answer.
+    /// The head of the response.
     Answer,
 }
 
@@ -190,14 +189,15 @@ impl fmt::Display for HttpPhase {
     }
 }
 
-/// Looks for an error of one type in a chain of causes.
+/// Finds an error of one type in a chain of sources.
 pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut current = Some(error);
     while let Some(error) = current {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        // An `io::Error` shows the source of what it wraps, not what it wraps.
+        // `io::Error::source` returns the source of the wrapped error, not the wrapped error
+        // itself.
         let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         current = match wrapped {
             Some(inner) => Some(inner),
@@ -227,7 +227,7 @@ fn tls_hint(source: &(dyn Error + 'static)) -> &'static str {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "the certificate belongs to another name; check the host in the address"
         }
-        _ => "the server's certificate cannot be used; tell whoever runs the server",
+        _ => "the server's certificate is invalid; report it to the operator of the server",
     }
 }
 
@@ -236,5 +236,5 @@ fn proxy_suffix(proxy: Option<&UrlOrigin>) -> String {
 }
 
 fn target_or_placeholder(target: Option<&HttpTarget>) -> String {
-    target.map_or_else(|| "something that is no address".to_owned(), ToString::to_string)
+    target.map_or_else(|| "something that is not an address".to_owned(), ToString::to_string)
 }

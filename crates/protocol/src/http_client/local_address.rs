@@ -1,13 +1,13 @@
-//! Decides by address whether a redirect from elsewhere may be followed.
+//! Detects addresses of this machine, to which a remote server must not redirect (SSRF).
 //!
-//! A name is no proof: any name can resolve to `127.0.0.1`. So the addresses that a lookup returned
-//! are judged, and only those are connected to.
+//! A name proves nothing, because any name can resolve to `127.0.0.1`. So the addresses from the
+//! lookup are checked, and only checked addresses are connected to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// Tells whether an address leads to this machine or its local link, in whatever notation.
+/// Tells whether an address is on this machine or its local link, in any notation.
 ///
-/// A server elsewhere that redirects there would let us act for it where it cannot reach itself.
+/// Following such a redirect would give a remote server access to services that only we can reach.
 pub(super) fn is_local(address: IpAddr) -> bool {
     let address = match address {
         IpAddr::V6(address) => embedded_ipv4(address).map_or(IpAddr::V6(address), IpAddr::V4),
@@ -32,12 +32,13 @@ pub(super) fn is_local(address: IpAddr) -> bool {
     is_near || is_interface_address(address)
 }
 
-/// Tells whether an address belongs to an interface of this machine: only then can it be bound.
+/// Tells whether an address belongs to an interface of this machine: only such addresses can be
+/// bound.
 fn is_interface_address(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Returns the IPv4 address that an IPv6 address stands for: mapped, compatible, NAT64 and 6to4.
+/// Returns the IPv4 address inside an IPv6 address: mapped, compatible, NAT64 and 6to4.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let of = |at: usize| {
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_address_of_an_interface_is_local() {
-        // Where there is no network at all, there is nothing to find out.
+        // Without a network there is no address to test.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         if socket.connect("192.0.2.7:9").is_ok() {
             let own = socket.local_addr().unwrap().ip();

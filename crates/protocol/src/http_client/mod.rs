@@ -1,13 +1,13 @@
 //! The HTTP client below Streamable HTTP and HTTP+SSE.
 //!
-//! [`HttpClient::send`] is all there is: it finds or makes a connection (directly, through a proxy
-//! or over a Unix socket, with TLS where the address asks for it), sends one request and returns as
-//! soon as the head of the answer is there. Why it is built on hyper's connections and has a pool
-//! of its own: `docs/decisions/0005-http-client.md`.
+//! [`HttpClient::send`] takes a connection from the pool or makes one (directly, through a proxy or
+//! over a Unix socket, with TLS for `https`), sends one request and returns when the head of the
+//! response has arrived. Why it uses hyper's connections with its own pool:
+//! `docs/decisions/0005-http-client.md`.
 //!
-//! Rules that hold everywhere in this folder: a request is never sent twice; nothing secret (user
-//! information, query, header values) is in any text; no task outlives the client; nothing is read
-//! from the environment of the process.
+//! Rules for this folder: a request is never sent twice; no text contains a secret (user
+//! information, query, header values); no task outlives the client; the environment of the process
+//! is not read.
 
 mod client;
 mod connection;

@@ -1,21 +1,21 @@
-//! How a client connects: proxies, certificates and patience, all given as values.
+//! The options of the HTTP client: proxies, root certificates and timeouts.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a client is made with.
+/// The options of an HTTP client.
 #[derive(Debug, Clone)]
 pub struct HttpClientOptions {
-    /// Which requests go through which proxy.
+    /// The proxies to use.
     pub proxies: Proxies,
-    /// Files with certificates to trust besides those of the system (`SSL_CERT_FILE`,
-    /// `NODE_EXTRA_CA_CERTS`, …). One that cannot be read is passed over with a warning.
+    /// Files with root certificates in addition to those of the system (`SSL_CERT_FILE`,
+    /// `NODE_EXTRA_CA_CERTS`, …). A file that cannot be read is skipped with a warning.
     pub extra_roots: Vec<PathBuf>,
-    /// How long it may take until there is a connection.
+    /// The timeout for making a connection.
     pub connect_timeout: Duration,
-    /// How long it may take from there to the head of the answer. `None` leaves that to the caller,
-    /// who drops the request when it has waited enough: a tool may work for minutes.
+    /// The timeout from the connection to the head of the response. `None` leaves the timeout to
+    /// the caller, who drops the future of the request: a tool may run for minutes.
     pub header_timeout: Option<Duration>,
 }
 
@@ -32,24 +32,24 @@ impl Default for HttpClientOptions {
 
 /// The proxies to use, in the notation of the environment variables that usually hold them.
 ///
-/// A server on this machine is never asked through a proxy, whatever is said here.
+/// Servers on this machine are never reached through a proxy.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// The proxy for `http://` (`http_proxy`).
     pub http: String,
     /// The proxy for `https://` (`https_proxy`).
     pub https: String,
-    /// The proxy for what has none of its own (`all_proxy`).
+    /// The proxy for schemes without their own (`all_proxy`).
     pub all: String,
-    /// Hosts, domains, addresses and networks to ask directly (`no_proxy`), `*` for all.
+    /// Hosts, domains, addresses and networks to reach without a proxy (`no_proxy`); `*` for all.
     pub none: String,
 }
 
 impl Proxies {
-    /// Collects the settings from variables.
+    /// Reads the settings from environment variables.
     ///
-    /// As in curl the names in small letters count before those in capitals. An empty variable
-    /// counts as well: it switches a proxy off that the name in capitals would set.
+    /// As in curl, lower-case names take precedence over upper-case names. An empty lower-case
+    /// variable switches off the proxy of the upper-case one.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| {
             let value = lookup(name).or_else(|| lookup(&name.to_ascii_uppercase()));
@@ -64,7 +64,7 @@ impl Proxies {
     }
 }
 
-/// Proxies may contain passwords, so only says which are set.
+/// Shows only which proxies are set, because they may contain passwords.
 impl fmt::Debug for Proxies {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_set = |value: &String| !value.is_empty();

@@ -1,8 +1,8 @@
-//! The connections that wait for their next request.
+//! The pool of idle connections.
 //!
-//! Servers close idle connections, and a request that crosses such a close on its way is lost
-//! without anybody knowing whether it was read. So a connection is used again only for a time
-//! that is shorter than what servers commonly wait, or what this one says it waits.
+//! Servers close idle connections. If a request is sent at that moment, it is unknown whether the
+//! server has read it. So a connection is reused only for less time than servers usually keep it
+//! open, or than this server says (`Keep-Alive: timeout`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,13 +17,13 @@ use super::connection::Http1Connection;
 use super::connector::{Http2Sender, HttpConnection};
 use super::target::UrlOrigin;
 
-/// Many servers close after five seconds and do not say so.
+/// Many servers close idle connections after five seconds without announcing it.
 const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// However long a server would wait, a connection is not kept for longer.
+/// The limit for the timeout that a server announces.
 const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many connections to one origin may wait.
+/// How many idle connections to one origin are kept.
 const MAX_IDLE_PER_ORIGIN: usize = 128;
 
 /// All idle connections of one client.
@@ -35,22 +35,22 @@ pub(super) struct ConnectionPool {
 #[derive(Default)]
 struct PoolState {
     origins: HashMap<PoolKey, OriginConnections>,
-    /// A task looks after what gets too old.
+    /// A task closes expired connections.
     has_expiry_task: bool,
     is_closed: bool,
 }
 
-/// Who is at the other end. A connection that was made without judging the address is not for
-/// requests that need that.
+/// The origin and the address policy. A connection that was made without an address check is not
+/// used for requests that need the check.
 pub(super) type PoolKey = (UrlOrigin, AddressPolicy);
 
-/// What there is for one key.
+/// The connections for one key.
 #[derive(Default)]
 struct OriginConnections {
     idle: Vec<IdleConnection>,
     shared: Option<(Http2Sender, Instant)>,
     first: Option<Arc<Semaphore>>,
-    /// A secure origin turned out to speak HTTP/1, so connections to it can be made side by side.
+    /// A secure origin speaks HTTP/1, so connections to it can be made concurrently.
     is_http1: bool,
 }
 
@@ -73,7 +73,7 @@ impl ConnectionPool {
         entry.idle.pop().map(|idle| HttpConnection::Http1(idle.connection))
     }
 
-    /// Puts a connection back; returns whether somebody has to start watching the pool.
+    /// Returns a connection to the pool; the result tells whether to start the expiry task.
     pub(super) fn put(
         &self,
         key: PoolKey,
@@ -91,7 +91,8 @@ impl ConnectionPool {
         !std::mem::replace(&mut state.has_expiry_task, true)
     }
 
-    /// Remembers what a new secure connection taught; returns whether to start watching.
+    /// Stores the protocol of a new secure connection; the result tells whether to start the expiry
+    /// task.
     pub(super) fn record_protocol(&self, key: PoolKey, link: &HttpConnection) -> bool {
         let mut state = self.lock();
         let is_closed = state.is_closed;
@@ -110,8 +111,8 @@ impl ConnectionPool {
         }
     }
 
-    /// Returns what to hold while a connection is made: the first connection to a secure origin
-    /// may turn out to be enough for everybody.
+    /// Returns the lock to hold while a connection is made: if the first connection to a secure
+    /// origin is HTTP/2, all requests share it.
     pub(super) fn first_connection_lock(&self, key: &PoolKey) -> Option<Arc<Semaphore>> {
         if !key.0.is_secure() {
             return None;
@@ -124,7 +125,7 @@ impl ConnectionPool {
         Some(entry.first.get_or_insert_with(|| Arc::new(Semaphore::new(1))).clone())
     }
 
-    /// Closes what is too old; returns when to look again, unless nothing is left to watch.
+    /// Closes expired connections; returns when to check again, or `None` if the pool is empty.
     pub(super) fn close_expired(&self) -> Option<Instant> {
         let mut state = self.lock();
         let now = Instant::now();
@@ -141,7 +142,7 @@ impl ConnectionPool {
         next
     }
 
-    /// Closes everything and keeps nothing from now on.
+    /// Closes all connections and accepts no more.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -158,7 +159,7 @@ impl ConnectionPool {
     }
 }
 
-/// Returns how long a connection can be used again, going by the last answer on it.
+/// Returns how long a connection may be idle and still be reused, from the last response on it.
 pub(super) fn idle_timeout(headers: &HeaderMap) -> Duration {
     let told = headers.get("keep-alive").and_then(|value| value.to_str().ok());
     let seconds = told.and_then(|told| {
@@ -168,7 +169,7 @@ pub(super) fn idle_timeout(headers: &HeaderMap) -> Duration {
         value.trim().parse().ok()
     });
     match seconds.map(Duration::from_secs) {
-        // A second less, for what is on its way.
+        // A second less than announced, because of the transfer time.
         Some(told) => told.saturating_sub(Duration::from_secs(1)).min(MAX_IDLE_TIMEOUT),
         None => DEFAULT_IDLE_TIMEOUT,
     }

@@ -1,4 +1,4 @@
-//! Decides which way a connection takes.
+//! Selects the route to a server: directly or through a proxy (`http_proxy`, `no_proxy`, …).
 
 use http::uri::Scheme;
 use http::{HeaderValue, Uri};
@@ -8,17 +8,17 @@ use super::error::HttpError;
 use super::options::Proxies;
 use super::target::{HttpTarget, OriginLocation, UrlOrigin};
 
-/// The settings, understood.
+/// The parsed proxy settings.
 pub(super) struct ProxyRules {
     matcher: Matcher,
     http: SettingState,
     https: SettingState,
     is_off: bool,
-    /// Entries of `no_proxy` that name a port, too, which the matcher does not know.
+    /// Entries of `no_proxy` with a port, which the matcher does not support.
     ports: Vec<(String, u16)>,
 }
 
-/// What is known of the setting for one scheme.
+/// The state of the setting for one scheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SettingState {
     Absent,
@@ -26,17 +26,17 @@ enum SettingState {
     Invalid,
 }
 
-/// The way to a server.
+/// The route to a server.
 pub(super) enum ProxyRoute {
     Direct,
-    /// The proxy is asked in the server's stead, over plain HTTP.
+    /// The request is sent to the proxy, over plain HTTP.
     Forward(Proxy),
-    /// The proxy makes a connection and then only passes on bytes.
+    /// The proxy makes a connection and then only forwards bytes (`CONNECT`).
     Tunnel(Proxy),
     Socks(Proxy),
 }
 
-/// A proxy, and what it wants to know of us.
+/// A proxy and its credentials.
 pub(super) struct Proxy {
     pub(super) uri: Uri,
     pub(super) origin: UrlOrigin,
@@ -79,7 +79,7 @@ impl ProxyRules {
         }
     }
 
-    /// Returns the way to a server.
+    /// Returns the route to a server.
     pub(super) fn route(&self, target: &HttpTarget) -> Result<ProxyRoute, HttpError> {
         let origin = target.origin();
         let OriginLocation::Network { is_secure, host, port } = origin.location() else {
@@ -92,7 +92,7 @@ impl ProxyRules {
         }
         let intercept = match self.matcher.intercept(target.uri()) {
             Some(intercept) => intercept,
-            // The host is exempt, or the setting is no address; only the latter is an error.
+            // The host is exempt, or the setting is not an address; only the latter is an error.
             None if setting == SettingState::Usable => return Ok(ProxyRoute::Direct),
             None => return Err(invalid_setting(origin)),
         };
@@ -133,8 +133,8 @@ impl Proxy {
     }
 }
 
-/// Says whether a setting can be used. The matcher ignores a wrong one, and then requests that
-/// should have gone through a proxy go to the world directly.
+/// Tells whether a setting can be used. The matcher ignores an invalid one, so that requests would
+/// bypass the proxy.
 fn check_setting(own: &str, all: &str) -> SettingState {
     let value = if own.is_empty() { all } else { own };
     if value.is_empty() {
@@ -152,7 +152,7 @@ fn invalid_setting(origin: &UrlOrigin) -> HttpError {
     HttpError::Proxy { origin: origin.clone(), proxy: None, source }
 }
 
-/// Brings an entry of `no_proxy` into the form that the matcher understands.
+/// Converts an entry of `no_proxy` into the format of the matcher.
 fn normalize(entry: &str) -> &str {
     if entry.starts_with("*.") { &entry[1..] } else { entry.trim_matches(['[', ']']) }
 }

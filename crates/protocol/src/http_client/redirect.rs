@@ -1,8 +1,8 @@
 //! Decides whether a redirect is followed.
 //!
-//! MCP endpoints redirect mostly from `/mcp` to `/mcp/`, often with 301 or 302 and meaning 307. A
-//! `GET` in place of a `POST`, as browsers would send it, has no use there, so the method and the
-//! body are always kept. What a request carries for one server is never given to another.
+//! MCP endpoints mostly redirect from `/mcp` to `/mcp/`, often with 301 or 302 where 307 is meant.
+//! A `GET` instead of the `POST`, as browsers would send it, is useless there, so the method and
+//! the body are always kept. Credentials for one origin are never sent to another.
 
 use std::fmt;
 
@@ -19,21 +19,21 @@ pub(super) const MAX_REDIRECTS: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedirectRefusal {
-    /// It is no address, or not one for HTTP.
+    /// The location is not an HTTP address.
     NotAnAddress,
-    /// It asks for a `GET` of something else (303).
+    /// Status 303 asks for a `GET` of another resource.
     SeeOther,
-    /// It is one too many.
+    /// There were too many redirects.
     TooMany,
     /// It leads from a secure to an insecure address.
     Insecure,
-    /// It leads from elsewhere to this machine.
+    /// It leads from a remote server to this machine.
     LocalAddress,
-    /// It leads to the secure address of the same host, and the request carries credentials.
+    /// It leads to the `https` address of the same host, and the request has credentials.
     Upgrade,
-    /// It leads to another server, and the request carries credentials.
+    /// It leads to another server, and the request has credentials.
     Credentials,
-    /// It was followed, and there is nobody.
+    /// It was followed, but the server there cannot be reached.
     Unreachable,
 }
 
@@ -43,9 +43,9 @@ impl fmt::Display for RedirectRefusal {
             Self::NotAnAddress => "that is not an address of a server",
             Self::SeeOther => "status 303 has no meaning for a message",
             Self::TooMany => "there were too many redirects in a row",
-            Self::Insecure => "the way there is not encrypted",
+            Self::Insecure => "that address is not encrypted",
             Self::LocalAddress => {
-                "a server elsewhere may not redirect to this machine or its local link"
+                "a remote server may not redirect to this machine or its local link"
             }
             Self::Upgrade | Self::Credentials => {
                 "the request carries credentials that are meant for the first address only"
@@ -69,7 +69,7 @@ impl RedirectRefusal {
     }
 }
 
-/// Returns where an answer redirects to; `None` if it does not.
+/// Returns the target of a redirect; `None` if the response is not a redirect.
 pub(super) fn next_target(
     from: &HttpTarget,
     status: StatusCode,
@@ -121,7 +121,7 @@ fn refusal(
     }
 }
 
-/// Says whether a request carries what only its first addressee may see.
+/// Tells whether a request has credentials that only its first target may get.
 pub(super) fn has_credentials(target: &HttpTarget, headers: &HeaderMap) -> bool {
     target.has_credentials()
         || [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION]

@@ -1,4 +1,4 @@
-//! The answer to a request: its head, and a body that is read when the caller wants it.
+//! An HTTP response: its head, and a body that the caller reads chunk by chunk.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -18,53 +18,54 @@ use super::error::HttpError;
 use super::pool;
 use super::target::{HttpTarget, UrlOrigin};
 
-/// So much of an unread body is read in order to keep the connection.
+/// How many bytes of an unread body are read to keep the connection.
 const DRAIN_LIMIT: usize = 64 * 1024;
 
-/// So long a server is given to end a body that nobody needs.
+/// How long a server may take to end a released body.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a body is gathered into has this size at first, unless the server announced less.
+/// The first size of the buffer for a whole body, unless the server announces less.
 const FIRST_BUFFER: usize = 4 * 1024 * 1024;
 
-/// So long a body may keep its task busy, reading and with what is made of it, before it rests.
+/// How long a body may keep its task busy, with reading and processing, before it pauses.
 const MAX_BUSY: Duration = Duration::from_millis(10);
 
-/// So long it rests. Only a timer is sure to let everybody else have a turn: a task that is merely
-/// woken again comes before other servers, timers and signals.
+/// How long it pauses. Only a timer lets all other tasks run: a task that is woken again at once
+/// would run before other servers, timers and signals.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// An answer whose head has arrived.
+/// A response whose head has arrived.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     /// The status.
     pub status: StatusCode,
     /// The headers, at most a hundred.
     pub headers: HeaderMap,
-    /// Who answered. It differs from the target of the request after a redirect; use it for the
-    /// next request and save the detour.
+    /// The target that responded. After a redirect it differs from the target of the request; use
+    /// it for the next request to avoid the redirect.
     pub target: HttpTarget,
-    /// Where a request to that target may go.
+    /// The address policy for requests to that target.
     pub policy: AddressPolicy,
-    /// What follows the head.
+    /// The body.
     pub body: Body,
 }
 
-/// The body of an answer.
+/// The body of a response.
 ///
-/// Once it is read to its end, the connection serves the next request. Dropping it earlier ends the
-/// stream, which the server notices; [`Body::release`] is for a caller who merely has enough.
+/// When it is read to its end, the connection returns to the pool. Dropping it earlier closes the
+/// stream, which the server notices; [`Body::release`] ends the reading and tries to keep the
+/// connection.
 pub(crate) struct Body {
     incoming: Incoming,
     origin: UrlOrigin,
     client: Arc<ClientInner>,
-    /// The HTTP/1 connection it comes from, until the end; HTTP/2 has a task for that.
+    /// The HTTP/1 connection of the body, until its end; an HTTP/2 connection has a task.
     connection: Option<Box<Http1Connection>>,
     idle_timeout: Duration,
     is_over: bool,
-    /// How long its reader was busy since the last rest.
+    /// How long its reader was busy since the last pause.
     busy: Duration,
-    /// When its reader got the last piece.
+    /// When its reader got the last chunk.
     last_chunk_at: Option<Instant>,
 }
 
@@ -90,10 +91,10 @@ impl Body {
         }
     }
 
-    /// Waits for the next piece; `None` is the end. Dropping the future loses nothing.
+    /// Waits for the next chunk; `None` is the end. Cancel safe.
     ///
-    /// A server that sends without end is always ready. What it costs to read is limited here, for
-    /// everybody who reads, so that it costs nobody else anything.
+    /// A server that sends without end is always ready, so this function pauses regularly to let
+    /// other tasks run.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         self.busy += self
             .last_chunk_at
@@ -114,7 +115,7 @@ impl Body {
         piece
     }
 
-    /// Reads everything, if it is not more than so many bytes.
+    /// Reads the whole body; an error if it has more than `limit` bytes.
     pub(crate) async fn collect(mut self, limit: usize) -> Result<Bytes, HttpError> {
         let announced = usize::try_from(self.incoming.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > limit {
@@ -141,9 +142,10 @@ impl Body {
         Ok(all.freeze())
     }
 
-    /// Gives up the rest, which is expected to be next to nothing, in favour of the connection.
+    /// Discards the rest of the body, which is expected to be short, to keep the connection.
     ///
-    /// Returns at once. If the body has not ended after a second or 64 KiB, it is dropped.
+    /// Returns at once and reads in the background. If the body has not ended after a second or 64
+    /// KiB, it is dropped.
     pub(crate) fn release(mut self) {
         if self.drain_available() {
             return;
@@ -159,12 +161,12 @@ impl Body {
                     }
                 }
             };
-            // Out of time or not, the body is dropped next, and knows whether it has ended.
+            // After a timeout as well, the drop of the body checks whether it has ended.
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
         });
     }
 
-    /// Polls for the next piece; `None` is the end.
+    /// Polls for the next chunk; `None` is the end.
     pub(crate) fn poll_chunk(
         &mut self,
         cx: &mut Context<'_>,
@@ -176,7 +178,7 @@ impl Body {
                     if self.incoming.is_end_stream() {
                         self.finish(cx);
                     }
-                    // What is no data are trailers, which mean nothing here.
+                    // Frames that are not data are trailers, which are ignored.
                     if let Ok(data) = frame.into_data() {
                         return Poll::Ready(Ok(Some(data)));
                     }
@@ -200,7 +202,7 @@ impl Body {
         Poll::Ready(Ok(None))
     }
 
-    /// Returns the connection to the pool, if it can be used again.
+    /// Returns the connection to the pool, if it can be reused.
     fn finish(&mut self, cx: &mut Context<'_>) {
         self.is_over = true;
         if let Some(mut connection) = self.connection.take()
@@ -210,7 +212,7 @@ impl Body {
         }
     }
 
-    /// Reads what has already arrived, if it is little; returns whether that was all.
+    /// Reads what has already arrived, up to 64 KiB; returns whether the body has ended.
     fn drain_available(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
         let mut left = DRAIN_LIMIT;
@@ -230,7 +232,7 @@ impl Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        // An end that is already here is no reason to lose the connection.
+        // If the rest of the body has already arrived, the connection is kept.
         if !self.is_over && self.connection.is_some() {
             self.drain_available();
         }

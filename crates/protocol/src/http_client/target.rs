@@ -1,7 +1,7 @@
-//! The address of a request, taken apart once.
+//! The address of a request, parsed once.
 //!
-//! What is shown of it is scheme, host, port and path. User information becomes a header; together
-//! with the query, where people put keys as well, it stays out of every text.
+//! `Display` shows scheme, host, port and path. User information becomes a header; it never appears
+//! in a text, and neither does the query, which may contain keys.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ use url::{Host, Url};
 
 use super::local_address::is_local;
 
-/// Where a request goes: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
+/// The target of a request: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpTarget(Arc<TargetParts>);
 
@@ -32,31 +32,31 @@ struct TargetParts {
     authorization: Option<HeaderValue>,
 }
 
-/// An address that cannot be used. The address itself is not repeated, it may contain secrets.
+/// An address that cannot be used. The messages do not repeat it, because it may contain secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpTargetError {
-    /// The scheme is another one, or there is none.
+    /// The scheme is missing or not supported.
     #[error("an address begins with `http://`, `https://` or `unix:///`")]
     Scheme,
     /// It is not a URL.
     #[error("not a valid address")]
     Invalid(#[from] url::ParseError),
-    /// Some part has characters that cannot be sent.
-    #[error("the address has characters that do not belong there")]
+    /// Some part has characters that are not allowed.
+    #[error("the address has characters that are not allowed")]
     Characters,
     /// The path of a socket is empty or relative.
-    #[error("the path of a Unix socket is absolute, as in `unix:///run/server.sock#/mcp`")]
+    #[error("the path of a Unix socket must be absolute, as in `unix:///run/server.sock#/mcp`")]
     SocketPath,
 }
 
 impl HttpTarget {
-    /// Goes to an address that somebody else has parsed, over `http` or `https`.
+    /// Creates a target from a parsed `http` or `https` URL.
     pub fn network(url: Url) -> Result<Self, HttpTargetError> {
         Self::from_url(url)
     }
 
-    /// Goes to a Unix socket. Of `request` only path and query count.
+    /// Creates a target on a Unix socket. Only path and query of `request` are used.
     pub fn socket(path: PathBuf, request: Url) -> Result<Self, HttpTargetError> {
         if !path.has_root() {
             return Err(HttpTargetError::SocketPath);
@@ -64,15 +64,15 @@ impl HttpTarget {
         Self::from_parts(UrlOrigin::new(OriginLocation::Socket { path }), request, None)
     }
 
-    /// Returns who is asked, without what is asked for.
+    /// Returns the origin.
     pub fn origin(&self) -> &UrlOrigin {
         &self.0.origin
     }
 
-    /// Returns the address that a server names relative to this one.
+    /// Resolves a reference that a server has sent, relative to this target.
     ///
-    /// User information of this address is kept for the same origin and never given to another.
-    /// Whether another origin is acceptable at all is for the caller to decide.
+    /// User information of this target is kept for the same origin and never given to another. The
+    /// caller decides whether another origin is acceptable.
     pub fn join(&self, reference: &str) -> Result<Self, HttpTargetError> {
         let url = self.0.url.join(reference)?;
         let OriginLocation::Socket { path } = self.0.origin.location() else {
@@ -82,7 +82,8 @@ impl HttpTarget {
             }
             return Ok(joined);
         };
-        // Over a socket we call the server `localhost`, so that is what its own addresses say.
+        // Requests over a socket use the host `localhost`, so the server's own addresses have it,
+        // too.
         if url.scheme() == "http" && url.host_str() == Some(SOCKET_HOST) && url.port().is_none() {
             return Self::from_parts(
                 UrlOrigin::new(OriginLocation::Socket { path: path.clone() }),
@@ -93,13 +94,12 @@ impl HttpTarget {
         Self::from_url(url)
     }
 
-    /// Says whether the address brought credentials with it.
+    /// Tells whether the address has user information.
     pub(crate) fn has_credentials(&self) -> bool {
         self.0.authorization.is_some()
     }
 
-    /// Returns what is secret in it: the user and the query, as they are sent and as they are
-    /// meant.
+    /// Returns the secrets of the address: user information and query, encoded and decoded.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let query = self.0.url.query().unwrap_or_default();
         let sent = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -122,7 +122,7 @@ impl HttpTarget {
         self.0.authorization.as_ref()
     }
 
-    /// Returns what goes into the `Host` header.
+    /// Returns the value of the `Host` header.
     pub(super) fn host(&self) -> &HeaderValue {
         &self.0.host
     }
@@ -132,14 +132,14 @@ impl HttpTarget {
         &self.0.path
     }
 
-    /// Returns the whole, as proxies and HTTP/2 want it.
+    /// Returns the whole URI, for proxies and HTTP/2.
     pub(super) fn uri(&self) -> &Uri {
         &self.0.uri
     }
 
     fn from_url(mut url: Url) -> Result<Self, HttpTargetError> {
         let authorization = basic(&url);
-        // Neither can fail for a URL with a host, and such a URL has one.
+        // These fail only for a URL without a host, and `http` URLs always have one.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         let is_secure = match url.scheme() {
@@ -185,7 +185,7 @@ impl FromStr for HttpTarget {
     type Err = HttpTargetError;
 
     fn from_str(text: &str) -> Result<Self, HttpTargetError> {
-        // The parser would read a backslash as a slash and skip tabs and line breaks; others do
+        // The parser reads a backslash as a slash and skips control characters; other parsers do
         // not.
         if text.contains(|c: char| c == '\\' || c.is_control()) {
             return Err(HttpTargetError::Characters);
@@ -220,7 +220,7 @@ impl fmt::Debug for HttpTarget {
     }
 }
 
-/// What a server on a socket is called in requests.
+/// The host name of a server on a Unix socket, for requests.
 const SOCKET_HOST: &str = "localhost";
 
 /// Scheme, host and port, or the path of a socket. Cheap to clone.
@@ -231,7 +231,7 @@ pub struct UrlOrigin(Arc<OriginLocation>);
 pub(super) enum OriginLocation {
     Network {
         is_secure: bool,
-        /// As in a URL, so an IPv6 address has its brackets.
+        /// As in a URL: an IPv6 address has brackets.
         host: String,
         port: u16,
     },
@@ -253,12 +253,12 @@ impl UrlOrigin {
         matches!(*self.0, OriginLocation::Socket { .. })
     }
 
-    /// Says whether it is asked over TLS.
+    /// Tells whether it uses TLS.
     pub(crate) fn is_secure(&self) -> bool {
         matches!(*self.0, OriginLocation::Network { is_secure: true, .. })
     }
 
-    /// Says whether it is on this machine.
+    /// Tells whether it is on this machine.
     pub fn is_loopback(&self) -> bool {
         let OriginLocation::Network { host, .. } = &*self.0 else {
             return true;
@@ -274,13 +274,13 @@ impl UrlOrigin {
         }
     }
 
-    /// Says whether it names this machine or its local link. A name other than `localhost` does not
-    /// tell; where it matters, the addresses behind it are judged when they are connected to.
+    /// Tells whether it is this machine or its local link, as far as the name shows it. The
+    /// addresses of names other than `localhost` are checked when a connection is made.
     pub(super) fn is_this_machine(&self) -> bool {
         self.is_loopback() || self.address().is_some_and(is_local)
     }
 
-    /// Returns the address, if it is written as one.
+    /// Returns the IP address, if the host is one.
     pub(super) fn address(&self) -> Option<IpAddr> {
         let OriginLocation::Network { host, .. } = &*self.0 else { return None };
         match Host::parse(host).ok()? {
@@ -290,7 +290,7 @@ impl UrlOrigin {
         }
     }
 
-    /// Says whether it is the same host, whatever the scheme and the port.
+    /// Tells whether the host is the same, with any scheme and port.
     pub(super) fn has_host_of(&self, other: &Self) -> bool {
         match (&*self.0, &*other.0) {
             (OriginLocation::Network { host, .. }, OriginLocation::Network { host: other, .. }) => {
@@ -320,7 +320,7 @@ impl fmt::Debug for UrlOrigin {
     }
 }
 
-/// Turns user information into the header that it stands for.
+/// Returns the `Authorization: Basic` header for the user information.
 fn basic(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return None;

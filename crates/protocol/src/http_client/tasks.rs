@@ -1,4 +1,4 @@
-//! The tasks of one client: they are counted, and they end with it.
+//! The background tasks of one client: they are tracked, and they end with the client.
 
 use std::future::Future;
 
@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Starts tasks that somebody owns. Cheap to clone.
+/// Starts and tracks tasks. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClientTasks {
     tracker: TaskTracker,
@@ -15,16 +15,16 @@ pub(super) struct ClientTasks {
 }
 
 impl ClientTasks {
-    /// Runs a future until it is done or the client is.
+    /// Runs a future until it is done or the client is closed.
     pub(super) fn start(&self, future: impl Future<Output = ()> + Send + 'static) {
-        // A body may be dropped when its runtime is gone, and then there is nothing left to do.
+        // A body may be dropped after its runtime has ended; then there is nothing to do.
         if let Ok(runtime) = Handle::try_current() {
             let stop = self.stop.clone();
             self.tracker.spawn_on(stop.run_until_cancelled_owned(future), &runtime);
         }
     }
 
-    /// Runs code that blocks where blocking is allowed.
+    /// Runs blocking code on a thread for blocking tasks.
     pub(super) async fn block<T: Send + 'static>(
         &self,
         code: impl FnOnce() -> T + Send + 'static,
@@ -32,7 +32,7 @@ impl ClientTasks {
         self.tracker.spawn_blocking(code).await.ok()
     }
 
-    /// Ends all tasks, soon.
+    /// Signals all tasks to end.
     pub(super) fn stop(&self) {
         self.stop.cancel();
     }
@@ -48,7 +48,7 @@ impl ClientTasks {
     }
 }
 
-/// HTTP/2 has tasks for a connection and for bodies on their way.
+/// hyper starts tasks for HTTP/2 connections and request bodies.
 impl<F> Executor<F> for ClientTasks
 where
     F: Future<Output = ()> + Send + 'static,

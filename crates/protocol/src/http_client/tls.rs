@@ -1,7 +1,7 @@
-//! TLS, and whom it trusts: the authorities of the system together with those the caller names.
+//! TLS with the root certificates of the system and those of the caller.
 //!
-//! Reading the authorities takes milliseconds, so it happens when the first secure connection is
-//! made, once, and on a thread where blocking is allowed.
+//! Reading the root certificates takes milliseconds, so they are read once, for the first secure
+//! connection, on a thread for blocking tasks.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -20,7 +20,7 @@ use super::connector::ByteStream;
 use super::error::BoxError;
 use super::tasks::ClientTasks;
 
-/// The settings for secure connections of one client, made when they are needed.
+/// The TLS settings of one client, created on first use.
 pub(super) struct Tls {
     extra_roots: Vec<PathBuf>,
     settings: OnceCell<TlsConfigs>,
@@ -28,13 +28,13 @@ pub(super) struct Tls {
 
 #[derive(Clone)]
 struct TlsConfigs {
-    /// For servers, with which HTTP/2 is welcome.
+    /// For servers: HTTP/2 and HTTP/1.1.
     server: Arc<ClientConfig>,
-    /// For proxies, with which a tunnel is set up in HTTP/1.1.
+    /// For proxies: only HTTP/1.1, for the `CONNECT` request.
     proxy: Arc<ClientConfig>,
 }
 
-/// Who is on the other side.
+/// The other side of a TLS connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TlsPeer {
     Server,
@@ -46,7 +46,7 @@ impl Tls {
         Self { extra_roots, settings: OnceCell::new() }
     }
 
-    /// Makes a connection secure; returns also whether HTTP/2 is spoken on it.
+    /// Sets up TLS on a connection; also returns whether HTTP/2 was negotiated.
     pub(super) async fn wrap(
         &self,
         stream: ByteStream,
@@ -74,7 +74,7 @@ impl Tls {
     }
 }
 
-/// Reads the authorities of the system and those in some files.
+/// Reads the root certificates of the system and those in some files.
 fn roots(extra: &[PathBuf]) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     add_system(&mut roots);
@@ -84,10 +84,10 @@ fn roots(extra: &[PathBuf]) -> RootCertStore {
     roots
 }
 
-/// Adds the authorities of the system.
+/// Adds the root certificates of the system.
 ///
-/// `rustls_native_certs::load_native_certs` looks at `SSL_CERT_FILE` in the environment of the
-/// process and, if it is set, reads that file *instead* of the system's. So the places are named
+/// `rustls_native_certs::load_native_certs` reads `SSL_CERT_FILE` from the environment of the
+/// process and, if it is set, uses that file *instead* of the system's. So the paths are listed
 /// here.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn add_system(roots: &mut RootCertStore) {
@@ -108,11 +108,11 @@ fn add_system(roots: &mut RootCertStore) {
     }
 }
 
-/// Adds the authorities of the system.
+/// Adds the root certificates of the system.
 ///
-/// Here they are not in files. Where `SSL_CERT_FILE` is set in the environment of the process, its
-/// authorities come instead; macOS has its own ones in a file as well, which is added for this
-/// case.
+/// On these systems they are not in files. If `SSL_CERT_FILE` is set in the environment of the
+/// process, only that file is read; macOS also has its root certificates in a file, which is added
+/// for that case.
 #[cfg(not(all(unix, not(target_os = "macos"))))]
 fn add_system(roots: &mut RootCertStore) {
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -131,7 +131,7 @@ fn add_file(roots: &mut RootCertStore, file: &Path) {
 }
 
 fn settings(roots: RootCertStore) -> Result<TlsConfigs, rustls::Error> {
-    // Named, so that no default of the process is needed or changed.
+    // Explicit, so that the process-wide default provider is neither needed nor changed.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut proxy = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -143,7 +143,7 @@ fn settings(roots: RootCertStore) -> Result<TlsConfigs, rustls::Error> {
     Ok(TlsConfigs { server: Arc::new(server), proxy: Arc::new(proxy) })
 }
 
-/// Hands a connection that is already made to a connector that expects to make one.
+/// A connector that returns an existing connection.
 struct ReadyStream(Option<ByteStream>);
 
 impl Service<Uri> for ReadyStream {

@@ -1,4 +1,4 @@
-//! Gets through a proxy that then only passes on bytes: `CONNECT` over HTTP, or SOCKS.
+//! Makes a tunnel through a proxy, with `CONNECT` over HTTP or with SOCKS.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,13 +13,13 @@ use super::connector::{ByteStream, Tcp};
 use super::error::BoxError;
 use super::proxy::Proxy;
 
-/// The longest answer of a proxy.
+/// The size limit for the response head of a proxy.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
 
-/// A proxy that answers something else than yes.
+/// Why a proxy did not make a tunnel.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TunnelError {
-    #[error("the proxy wants other credentials (407)")]
+    #[error("the proxy rejected the credentials (407)")]
     Credentials,
     #[error("the proxy answered {0}")]
     Status(u16),
@@ -29,7 +29,7 @@ pub(super) enum TunnelError {
     Broken(#[from] io::Error),
 }
 
-/// Asks the proxy at the other end of a connection for a connection to a server.
+/// Requests a connection to a server from the proxy at the other end of a stream.
 pub(super) async fn connect(
     mut stream: ByteStream,
     server: &str,
@@ -50,8 +50,8 @@ pub(super) async fn connect(
     }
 }
 
-/// Reads up to the empty line. One byte at a time, as what follows belongs to the server; it is a
-/// hundred bytes once per connection.
+/// Reads the head of the proxy's response. It reads single bytes, because the bytes after the head
+/// belong to the server; the head has about a hundred bytes.
 async fn read_status(stream: &mut ByteStream) -> Result<u16, TunnelError> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -87,7 +87,8 @@ async fn read_byte(stream: &mut ByteStream) -> io::Result<Option<u8>> {
 
 /// Connects to a server through a SOCKS proxy.
 ///
-/// With `socks4` and `socks5` names are looked up here, with `socks4a` and `socks5h` by the proxy.
+/// With `socks4` and `socks5`, names are looked up here; with `socks4a` and `socks5h`, by the
+/// proxy.
 pub(super) async fn socks(proxy: &Proxy, tcp: Tcp, server: &Uri) -> Result<ByteStream, BoxError> {
     let scheme = proxy.uri.scheme_str().unwrap_or_default().to_owned();
     let server = match scheme.as_str() {
@@ -105,7 +106,7 @@ pub(super) async fn socks(proxy: &Proxy, tcp: Tcp, server: &Uri) -> Result<ByteS
     Ok(ByteStream::new(socks.call(server).await.map_err(socks_error)?))
 }
 
-/// The errors of the handshake are shown in a form for programmers only, so say it ourselves.
+/// Replaces the errors of the SOCKS handshake, which have only `Debug`.
 fn socks_error<E: std::fmt::Debug>(_: E) -> BoxError {
     "the SOCKS handshake failed".into()
 }

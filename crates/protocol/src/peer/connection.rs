@@ -1,8 +1,8 @@
-//! Sends one request and waits for its answer, over whatever transport there is.
+//! Sends one request over any transport and waits for its response.
 //!
-//! Dropping the future takes the request back: off the queue if it is still there, else by telling
-//! the server. Every wait has a limit; a sign of life from the server starts the idle limit anew,
-//! and so does the server's waiting for an answer of ours.
+//! Dropping the future cancels the request: it is removed from the queue if it is still there, else
+//! the server gets `notifications/cancelled`. Every wait has a deadline; progress from the server
+//! restarts its idle timeout, and so does an open request of the server.
 
 use std::future::Future;
 use std::pin::pin;
@@ -22,7 +22,8 @@ use crate::session::{
 use crate::transport::process::StderrTail;
 use crate::transport::{ClientTransport, SendError, StdioTransport};
 
-/// A connection without any knowledge of what is said over it; dropped, it ends.
+/// A session and its transport; it does not know what the requests mean. Dropping it ends the
+/// session.
 pub(crate) struct ClientConnection {
     pub(crate) core: Arc<SessionCore>,
     pub(crate) transport: ClientTransport,
@@ -34,10 +35,10 @@ impl ClientConnection {
         Self { _stop_on_drop: core.stop.clone().drop_guard(), core, transport }
     }
 
-    /// Ends the session and waits until nothing of it is left.
+    /// Ends the session and waits until all its tasks and processes have ended.
     pub(crate) async fn close(&self) {
         if let ClientTransport::StreamableHttp(http) = &self.transport {
-            // A request of HTTP is large, and every connection would carry the room for it.
+            // The future of an HTTP request is large, and this future would contain it.
             Box::pin(http.delete_session()).await;
         }
         self.core.stop.cancel();
@@ -45,12 +46,12 @@ impl ClientConnection {
         self.core.tasks.wait().await;
     }
 
-    /// Returns what the server wrote to its error output lately.
+    /// Returns the last part of the server's stderr.
     pub(crate) fn stderr(&self) -> String {
         self.stderr_tail().map(StderrTail::text).unwrap_or_default()
     }
 
-    /// Returns the error output of the server's process, if it has one here.
+    /// Returns the stderr of the server's process; `None` for remote servers.
     pub(crate) fn stderr_tail(&self) -> Option<&StderrTail> {
         match &self.transport {
             ClientTransport::Stdio(pipe) => Some(pipe.stderr()),
@@ -58,10 +59,10 @@ impl ClientConnection {
         }
     }
 
-    /// Sends the request and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// What HTTP needs to carry along is boxed, so that a call over pipes stays small: with many of
-    /// them in flight the processor's cache is what limits us.
+    /// The HTTP future is boxed, so that the future of a call over stdio stays small: with many
+    /// concurrent calls, the CPU cache is the limit.
     pub(crate) fn send_request<'a>(
         &'a self,
         request: ClientRequest<'a>,
@@ -74,7 +75,7 @@ impl ClientConnection {
         }
     }
 
-    /// Asks over pipes, where the connection keeps the time of all requests.
+    /// Sends a request over stdio; the session checks the deadlines of all requests.
     async fn request_over_stdio(
         &self,
         pipe: &StdioTransport,
@@ -90,7 +91,7 @@ impl ClientConnection {
         if let Err(why) = pipe.send(id, message, outstanding) {
             return Err(Box::pin(self.send_error(why)).await);
         }
-        // An entry is removed without an answer only by the one who asks.
+        // Only the caller itself removes an entry without an outcome.
         let answer = answer.await.map_err(|_| RequestError::StreamEnded)?;
         if let RequestOutcome::TimedOut { limit } = answer {
             return Err(RequestError::TimedOut { limit, never_sent: open_request.cancel() });
@@ -99,7 +100,7 @@ impl ClientConnection {
         answer.into_result()
     }
 
-    /// Asks over HTTP, where a request is dropped to give it up and so keeps its own time.
+    /// Sends a request over HTTP; it is cancelled by dropping its future, so it has its own timer.
     async fn request_over_http(
         &self,
         mut request: ClientRequest<'_>,
@@ -138,7 +139,7 @@ impl ClientConnection {
         }
     }
 
-    /// Sends a notification and does not wait for it to be read.
+    /// Sends a notification.
     pub(crate) async fn notify(
         &self,
         method: &str,
@@ -158,7 +159,7 @@ impl ClientConnection {
         if why == SendError::Full {
             return RequestError::Unsendable("the server does not read its input".into());
         }
-        // The way in is closed a moment before everybody learns why.
+        // The writer is closed a moment before the reason is known.
         self.core.ended.cancelled().await;
         match self.core.pending.ended() {
             Some(ended) => RequestError::Lost { ended, never_sent: true },
@@ -167,8 +168,8 @@ impl ClientConnection {
     }
 }
 
-/// Runs `work` within its limits; the error is the limit that passed. `last_activity` is the last
-/// of life.
+/// Runs `work` with a deadline; the error is the limit that was reached. `last_activity` returns
+/// the time of the last activity.
 async fn with_deadline<T>(
     work: impl Future<Output = T>,
     timer: Option<DeadlineTimer>,
@@ -184,7 +185,7 @@ async fn with_deadline<T>(
     }
 }
 
-/// Stands for a request that is under way; dropped, it takes the request back.
+/// A pending request; dropping it cancels the request.
 struct OpenRequest<'a> {
     connection: &'a ClientConnection,
     id: u64,
@@ -193,7 +194,7 @@ struct OpenRequest<'a> {
 }
 
 impl OpenRequest<'_> {
-    /// Takes the request back; `true` if the server provably never got it.
+    /// Cancels the request; `true` if it was certainly never sent.
     fn cancel(&mut self) -> bool {
         if !std::mem::take(&mut self.is_open) || !self.connection.core.pending.remove(self.id) {
             return false;
@@ -201,7 +202,7 @@ impl OpenRequest<'_> {
         match &self.connection.transport {
             ClientTransport::Stdio(pipe) => {
                 let never_sent = pipe.cancel_unwritten(self.id);
-                // The first request of a session must not be cancelled.
+                // The specification forbids to cancel `initialize`.
                 if !never_sent && self.method != "initialize" {
                     self.connection.core.count_notification();
                     pipe.send_message(cancel_notification(self.id));

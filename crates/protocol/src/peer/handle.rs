@@ -1,4 +1,4 @@
-//! The handle itself: who is on the other side, and requests in the words of its revision.
+//! [`Peer`], the handle of a connection: the profile of the server, and plain requests to it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,27 +17,27 @@ use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
 use crate::{Json, transport};
 
-/// Who a server says it is, and what it speaks.
+/// What the server has said about itself, and the negotiated revision.
 #[derive(Debug, Clone)]
 pub struct ServerProfile {
     /// The revision that both sides use.
     pub revision: Revision,
     /// Name and version of the server.
     pub server: Implementation,
-    /// What the server offers.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How the server wants to be used: foreign text.
+    /// How the server wants to be used: untrusted text.
     pub instructions: Option<String>,
-    /// Everything the server said about itself, as it came.
+    /// The whole result of `initialize` or `server/discover`, unchanged.
     pub raw: Json,
 }
 
-/// How one request is made.
+/// The options of one request.
 #[derive(Clone, Default)]
 pub struct RequestOptions {
     /// How long to wait.
     pub deadline: Deadline,
-    /// Whether the server is asked for progress, and who hears of it.
+    /// Whether progress is requested, and who gets it.
     pub progress: ProgressMode,
     /// Members for `_meta`, each with its value.
     pub meta: Vec<(String, Json)>,
@@ -53,20 +53,20 @@ impl RequestOptions {
 /// What happens with progress notifications.
 #[derive(Clone, Default)]
 pub enum ProgressMode {
-    /// The server is not asked for any.
+    /// No progress is requested.
     #[default]
     Off,
-    /// They only keep the request from timing out.
+    /// They only extend the idle timeout.
     KeepAlive,
-    /// They also go to a listener, which must return at once.
+    /// They extend the idle timeout and go to a listener, which must return at once.
     Listener(Arc<dyn Fn(Json) + Send + Sync>),
 }
 
-/// What a request has beside its parameters and options.
+/// The parts of a request besides its parameters and options.
 pub(super) struct RequestExtras<'a> {
-    /// Who watches it while the server works on it.
+    /// Who gets its notifications.
     pub(super) observer: Observer,
-    /// Headers that mirror parameters; only HTTP sends them.
+    /// Headers that repeat parameters; sent only over HTTP.
     pub(super) headers: &'a [(HeaderName, HeaderValue)],
 }
 
@@ -80,7 +80,7 @@ pub(super) struct PeerInner {
     pub(super) connection: ClientConnection,
     pub(super) profile: ServerProfile,
     pub(super) meta_writer: MetaWriter,
-    /// Which parameters of which tools travel as headers (2026-07-28 over HTTP).
+    /// The parameters of each tool that are repeated in headers (2026-07-28 over HTTP).
     header_parameters: Mutex<HashMap<String, Arc<[HeaderParameter]>>>,
 }
 
@@ -101,7 +101,7 @@ impl Peer {
         }))
     }
 
-    /// Returns what the server said about itself.
+    /// Returns what the server has said about itself.
     pub fn profile(&self) -> &ServerProfile {
         &self.0.profile
     }
@@ -125,19 +125,19 @@ impl Peer {
         }
     }
 
-    /// Returns the rules that the server broke so far.
+    /// Returns the protocol violations of the server so far.
     pub fn warnings(&self) -> Vec<Warning> {
         self.0.connection.core.warnings.all()
     }
 
-    /// Returns what a server may cost.
+    /// Returns the limits for the server.
     pub fn limits(&self) -> SessionLimits {
         self.0.connection.core.limits
     }
 
-    /// Sends a request and returns the result as it came.
+    /// Sends a request and returns the result unchanged.
     ///
-    /// Dropping the future tells the server that nobody waits any more.
+    /// Dropping the future cancels the request.
     pub async fn request(
         &self,
         method: &str,
@@ -162,9 +162,10 @@ impl Peer {
         self.request_observed(method, params, options, RequestExtras { observer, headers })
     }
 
-    /// Words a request, which is sent when the future is first polled.
+    /// Builds a request; it is sent when the future is first polled.
     ///
-    /// These two are no `async` functions: each would keep its arguments beside those of the next.
+    /// This and the function above are not `async`, because an `async` function would store its
+    /// arguments a second time in its future.
     pub(super) fn request_observed<'a>(
         &'a self,
         method: &'a str,
@@ -196,7 +197,7 @@ impl Peer {
         self.0.connection.notify(method, params).await
     }
 
-    /// Waits until the session is over, and says how it ended.
+    /// Waits until the session has ended, and returns how.
     pub async fn ended(&self) -> Arc<SessionEnd> {
         let core = &self.0.connection.core;
         loop {
@@ -207,27 +208,27 @@ impl Peer {
         }
     }
 
-    /// Tells whether the session is over.
+    /// Tells whether the session has ended.
     pub fn has_ended(&self) -> bool {
         self.0.connection.core.pending.ended().is_some()
     }
 
-    /// Ends the session and waits until nothing of it is left, neither task nor process.
+    /// Ends the session and waits until all its tasks and processes have ended.
     pub async fn close(&self) {
         self.0.connection.close().await;
     }
 
-    /// Returns what the server wrote to its error output lately; empty for remote servers.
+    /// Returns the last part of the server's stderr; empty for remote servers.
     pub fn stderr(&self) -> String {
         self.0.connection.stderr()
     }
 
-    /// Returns how far the server's error output has come, for [`Peer::stderr_since`].
+    /// Returns how many bytes the server has written to stderr, for [`Peer::stderr_since`].
     pub fn stderr_position(&self) -> u64 {
         self.0.connection.stderr_tail().map_or(0, StderrTail::position)
     }
 
-    /// Returns what the server wrote to its error output after a position.
+    /// Returns the server's stderr after a position.
     pub fn stderr_since(&self, position: u64) -> String {
         let tail = self.0.connection.stderr_tail();
         tail.map(|tail| tail.text_since(position)).unwrap_or_default()

@@ -1,7 +1,8 @@
-//! Requests that a server answers with questions of its own (2026-07-28, multi round-trip).
+//! Multi round-trip requests (2026-07-28): the result `input_required` has requests of the server.
 //!
-//! Every question goes to the handler, then the same request is sent again, with a new id, the
-//! answers, and the server's state exactly as it came. How often a server may ask is bounded.
+//! The handler answers each of them (elicitation, sampling, roots). Then the same request is sent
+//! again with a new id, the answers and the server's request state unchanged. The number of rounds
+//! is limited.
 
 use std::sync::LazyLock;
 
@@ -18,9 +19,9 @@ static RESULT_TYPE_KEY: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"\"resultType\""));
 
 impl Peer {
-    /// Asks, answers what the server asks back, and returns the final result.
+    /// Sends a request, answers the input requests of the server, and returns the final result.
     ///
-    /// A result of the kind `task` is returned as it is. What goes wrong after the first answer is
+    /// A result of the type `task` is returned unchanged. Errors after the first response are
     /// [`RequestError::AfterStart`].
     pub(super) async fn request_with_input(
         &self,
@@ -31,7 +32,7 @@ impl Peer {
     ) -> Result<Json, RequestError> {
         let result = self.request_with_headers(method, Some(params), options, headers).await?;
         if !result.is_object() {
-            return Err(RequestError::InvalidResponse("the result is no object".into()));
+            return Err(RequestError::InvalidResponse("the result is not an object".into()));
         }
         if self.era() == Era::Legacy || result_type(&result) == ResultType::Complete {
             return Ok(result);
@@ -40,7 +41,7 @@ impl Peer {
         rest.await.map_err(RequestError::after_start)
     }
 
-    /// Answers and asks again, until there is a result.
+    /// Answers input requests and repeats the request until there is a final result.
     async fn answer_and_repeat(
         &self,
         method: &str,
@@ -55,7 +56,7 @@ impl Peer {
                 ResultType::Other(kind) => {
                     let kind: String = kind.chars().take(64).collect();
                     return Err(RequestError::InvalidResponse(format!(
-                        "unknown kind of result `{kind}`"
+                        "unknown result type `{kind}`"
                     )));
                 }
             }
@@ -71,11 +72,11 @@ impl Peer {
     async fn params_with_answers(&self, params: &Json, result: Json) -> Result<Json, RequestError> {
         let asked = InputRequired::read(result);
         let answers = self.collect_answers(asked.requests()).await?;
-        // The state is the server's own; it goes back byte for byte.
+        // The request state is opaque and goes back byte for byte.
         Ok(send::with_responses(params, &answers, asked.request_state().as_ref()))
     }
 
-    /// Answers every question, under the server's own keys.
+    /// Asks the handler to answer each input request; the keys are those of the server.
     pub(super) async fn collect_answers(
         &self,
         questions: Vec<InputRequest>,
@@ -85,7 +86,7 @@ impl Peer {
         for InputRequest { key, method, params } in questions {
             let answer = tokio::select! {
                 biased;
-                // Nobody is left who could be told the answer.
+                // After the session has ended, the answers cannot be sent.
                 ended = self.ended() => return Err(RequestError::Lost { ended, never_sent: true }),
                 answer = core.call_handler(&method, params) => answer,
             };
@@ -95,10 +96,10 @@ impl Peer {
     }
 }
 
-/// Tells the kind of a result; without a word about it, a result is complete.
+/// Returns the type of a result; a result without `resultType` is complete.
 ///
-/// Large results are not taken apart for this: what is inside a string cannot look like the key,
-/// as its quotes are escaped there.
+/// Large results are searched as text, not parsed: the key cannot occur inside a string, because
+/// its quotes would be escaped there.
 fn result_type(result: &Json) -> ResultType {
     let text = result.as_str();
     // Nearly all servers write it first or last.
@@ -109,7 +110,7 @@ fn result_type(result: &Json) -> ResultType {
     }
     let Some(place) = RESULT_TYPE_KEY.find(text.as_bytes()) else { return ResultType::Complete };
     let rest = &text[place + RESULT_TYPE_KEY.needle().len()..];
-    // Where it says `complete` and nothing else anywhere, it does not matter on which level.
+    // If the only occurrence says `complete`, its nesting level does not matter.
     if rest.starts_with(":\"complete\"") && RESULT_TYPE_KEY.find(rest.as_bytes()).is_none() {
         return ResultType::Complete;
     }

@@ -1,7 +1,7 @@
-//! Whole lists, page by page, with guards against servers that never come to an end.
+//! Pagination: fetches whole lists page by page, with limits against endless lists.
 //!
-//! A cursor that comes back, pages without entries and lists over the limits end the listing; what
-//! was collected by then is kept, and [`ListCut`] says why there is no more.
+//! A repeated cursor, many empty pages and lists over the limits end the listing; the entries
+//! collected so far are returned, and [`ListCut`] says why the list is not complete.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::envelope::code;
 use crate::session::{RequestError, Warning};
 use crate::view::{CacheHints, ListEntry, ListPage, RejectedEntry, ResultType, send};
 
-/// Pages in a row without a single entry, until we stop.
+/// After so many empty pages in a row the listing stops.
 const EMPTY_PAGES: usize = 100;
 
 /// A whole list.
@@ -23,13 +23,13 @@ pub struct ListResult<T> {
     pub items: Vec<T>,
     /// The entries that cannot be used, each with the reason.
     pub rejected: Vec<RejectedEntry>,
-    /// How long the list may be kept: the strictest of its pages.
+    /// How long the list may be cached: the strictest hint of its pages.
     pub cache: CacheHints,
-    /// Why this is not the whole list, if it is not.
+    /// Why the list is incomplete, if it is.
     pub cut: Option<ListCut>,
 }
 
-/// Why a list was cut.
+/// Why a list is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListCut {
@@ -42,13 +42,13 @@ pub enum ListCut {
     /// It has too many pages.
     #[error("it has more than {0} pages")]
     Pages(usize),
-    /// Page after page is empty.
-    #[error("its pages are empty and never come to an end")]
+    /// Too many pages in a row are empty.
+    #[error("it has too many empty pages in a row")]
     EmptyPages,
-    /// A cursor leads back to a page that was there before.
-    #[error("its pages lead back to each other")]
+    /// A cursor leads back to an earlier page.
+    #[error("its cursors form a loop")]
     Circle,
-    /// The server refuses the cursor it gave.
+    /// The server refuses a cursor that it has sent.
     #[error("the server refuses to continue it")]
     Refused,
 }
@@ -56,8 +56,8 @@ pub enum ListCut {
 impl Peer {
     /// Fetches all pages of a list.
     ///
-    /// A listing that already has pages is not lost to a bad cursor: it is begun anew, once, and
-    /// then ends there. A server that does not know the list has nothing in it.
+    /// If the server refuses a cursor, the listing starts again once; the second time it returns
+    /// the pages so far. If the server does not know the method, the list is empty.
     pub(super) async fn list<T: ListEntry>(
         &self,
         method: &str,
@@ -87,7 +87,7 @@ impl Peer {
                 }
                 Err(error) => return Err(error),
             };
-            // A long list is no violation.
+            // A long list is not a violation.
             if !matches!(cut, ListCut::Entries(_) | ListCut::Bytes(_)) {
                 self.warn(format!("{method}: {cut}"));
             }
@@ -96,7 +96,7 @@ impl Peer {
         }
     }
 
-    /// Fetches pages until the last one, or until there is a reason to stop.
+    /// Fetches pages until the last one, or until a limit is reached.
     async fn collect<T: ListEntry>(
         &self,
         method: &str,
@@ -148,11 +148,11 @@ impl Peer {
     }
 }
 
-/// Looks again at a page in which something is odd: it may be no page at all.
+/// Checks a result with violations: it may not be a page at all.
 fn check(result: &Json) -> Result<(), RequestError> {
     let is_list = result.is_object() || result.as_str().starts_with('[');
     if !is_list || ResultType::of(result) != ResultType::Complete {
-        return Err(RequestError::InvalidResponse("no page of a list".into()));
+        return Err(RequestError::InvalidResponse("it is not a page of a list".into()));
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ struct ListCollector<T> {
     pages: usize,
     empty_pages: usize,
     bytes: usize,
-    /// Where the last page begins.
+    /// The index of the first entry of the last page.
     last_page: usize,
 }
 
@@ -178,7 +178,7 @@ impl<T: ListEntry> ListCollector<T> {
         Self { listing, cursors: HashSet::new(), pages: 0, empty_pages: 0, bytes: 0, last_page: 0 }
     }
 
-    /// Returns how many entries there are, good and bad ones.
+    /// Returns the number of entries, including rejected ones.
     fn entries(&self) -> usize {
         self.listing.items.len() + self.listing.rejected.len()
     }
@@ -198,7 +198,8 @@ impl<T: ListEntry> ListCollector<T> {
         rejected.extend(page.rejected);
     }
 
-    /// A server that ignores cursors sends its first page again and again.
+    /// Removes the last page if it repeats earlier entries: a server that ignores cursors sends its
+    /// first page again and again.
     fn drop_repeated_page(&mut self) {
         let items = &mut self.listing.items;
         let (earlier, last) = items.split_at(self.last_page);

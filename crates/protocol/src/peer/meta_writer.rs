@@ -1,4 +1,5 @@
-//! How requests are worded: in the modern era every one says who asks and what it can do.
+//! Adds `_meta` to the parameters of a request: progress token, log level and, in the modern era,
+//! the client info and capabilities.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -7,10 +8,10 @@ use crate::era::{Era, Revision};
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta};
 use crate::view::{LogLevel, meta::key, with_meta};
 
-/// The wording of one revision, for one client.
+/// Writes the `_meta` of one client for one revision.
 pub(crate) struct MetaWriter {
     request_meta: Option<RequestMeta>,
-    /// How much the server should log: a place in [`LogLevel::ALL`] and one more; 0 says nothing.
+    /// The log level: its index in [`LogLevel::ALL`] plus one; 0 if it is not set.
     level: AtomicU8,
 }
 
@@ -25,20 +26,20 @@ impl MetaWriter {
         Self { request_meta, level: AtomicU8::new(0) }
     }
 
-    /// Says with every request from now on how much the server should log; only in the modern era.
+    /// Adds the log level to every request from now on; only in the modern era.
     pub(super) fn set_log_level(&self, level: LogLevel) {
         if self.request_meta.is_some() {
             self.level.store(level as u8 + 1, Ordering::Relaxed);
         }
     }
 
-    /// Returns the log level as it is written.
+    /// Returns the log level as a JSON string.
     fn log_level(&self) -> Option<String> {
         let place = self.level.load(Ordering::Relaxed).checked_sub(1)?;
         LogLevel::ALL.get(usize::from(place)).map(|level| format!("\"{}\"", level.as_str()))
     }
 
-    /// Words the parameters of a request.
+    /// Returns the parameters of a request with their `_meta`.
     pub(crate) fn params(
         &self,
         params: Option<&Json>,

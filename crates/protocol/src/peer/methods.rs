@@ -1,4 +1,5 @@
-//! One function for each question that a client can ask; the words depend on the revision.
+//! One function for each method that a client can call: tools, resources, prompts, completion,
+//! logging.
 
 use http::{HeaderName, HeaderValue};
 
@@ -14,7 +15,7 @@ use crate::view::{
 };
 
 impl Peer {
-    /// Lists all tools. Over HTTP, tools with header marks that cannot be followed are set aside.
+    /// Lists all tools. Over HTTP, tools with invalid `x-mcp-header` annotations are rejected.
     pub async fn list_tools(
         &self,
         options: &RequestOptions,
@@ -36,7 +37,7 @@ impl Peer {
         self.list("resources/list", options).await
     }
 
-    /// Lists all templates of resources.
+    /// Lists all resource templates.
     pub async fn list_resource_templates(
         &self,
         options: &RequestOptions,
@@ -52,12 +53,13 @@ impl Peer {
         self.list("prompts/list", options).await
     }
 
-    /// Calls a tool once, whatever happens; answers questions of the server in between.
+    /// Calls a tool; the server never executes the call twice. Input requests of the server are
+    /// answered in between.
     ///
-    /// A request that was refused for its headers was not executed: the tools are listed again, for
-    /// what they say about headers, and the call is sent once more. An answer that promises a task
-    /// is awaited until the task is done. What goes wrong after the first answer is
-    /// [`RequestError::AfterStart`]: the server has begun.
+    /// A call that was refused for its headers was not executed: the tools are listed again
+    /// for their header annotations, and the call is sent once more. If the result is a task,
+    /// waits until the task is done. Errors after the first response are
+    /// [`RequestError::AfterStart`]: the server has started.
     pub async fn call_tool(
         &self,
         name: &str,
@@ -66,14 +68,14 @@ impl Peer {
     ) -> Result<ToolResult, RequestError> {
         let params = send::call_tool(name, arguments, None);
         let headers = self.headers_for(name, arguments);
-        // What rarely happens is boxed, here and below, so that a call in flight stays small: with
-        // many of them the processor's cache is what limits us.
+        // Rare futures are boxed, here and below, so that the future of a call stays small: with
+        // many concurrent calls, the CPU cache is the limit.
         let mut outcome = self.request_with_input("tools/call", &params, options, &headers).await;
         let is_mismatch = matches!(&outcome, Err(error)
             if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
         let has_headers = self.era() == Era::Modern
             && matches!(self.0.connection.transport, ClientTransport::StreamableHttp(_));
-        // Without a new list the call would be refused again; the refusal says that it did not run.
+        // Without a new list the call would be refused again; then the error stays "not executed".
         if is_mismatch && has_headers && Box::pin(self.list_tools(options)).await.is_ok() {
             let headers = self.headers_for(name, arguments);
             outcome =
@@ -93,7 +95,7 @@ impl Peer {
         self.request_with_input("resources/read", &params, options, &[]).await.map(ReadResult::read)
     }
 
-    /// Fetches a prompt with its arguments filled in.
+    /// Gets a prompt with its arguments filled in.
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -104,7 +106,7 @@ impl Peer {
         self.request_with_input("prompts/get", &params, options, &[]).await.map(PromptResult::read)
     }
 
-    /// Asks how an argument could go on.
+    /// Requests completions for an argument.
     pub async fn complete(
         &self,
         request: &CompletionRequest,
@@ -115,8 +117,8 @@ impl Peer {
         Ok(Completion::read(result))
     }
 
-    /// Says how much the server should log: a legacy one is told now, a modern one with every
-    /// request from now on.
+    /// Sets the log level: a legacy server gets a request now, a modern server gets the level with
+    /// every request from now on.
     pub async fn set_log_level(
         &self,
         level: LogLevel,
@@ -130,7 +132,7 @@ impl Peer {
         self.request("logging/setLevel", Some(&params), options).await.map(drop)
     }
 
-    /// Asks a legacy server to tell when a resource changes.
+    /// Subscribes to changes of a resource on a legacy server.
     pub async fn subscribe_resource(
         &self,
         uri: &str,
@@ -139,7 +141,7 @@ impl Peer {
         self.legacy_resource("resources/subscribe", uri, options).await
     }
 
-    /// Asks a legacy server to stop telling about a resource.
+    /// Ends the subscription to a resource on a legacy server.
     pub async fn unsubscribe_resource(
         &self,
         uri: &str,
@@ -148,13 +150,13 @@ impl Peer {
         self.legacy_resource("resources/unsubscribe", uri, options).await
     }
 
-    /// Asks whether the server is there; a modern one has no `ping` and is asked who it is.
+    /// Checks that the server responds; a modern server has no `ping` and gets `server/discover`.
     pub async fn ping(&self, options: &RequestOptions) -> Result<(), RequestError> {
         let method = if self.era() == Era::Modern { "server/discover" } else { "ping" };
         self.request(method, None, options).await.map(drop)
     }
 
-    /// Asks a modern server again what it offers.
+    /// Sends `server/discover` to a modern server.
     pub async fn discover(&self, options: &RequestOptions) -> Result<DiscoverResult, RequestError> {
         if self.era() == Era::Legacy {
             return Err(RequestError::Unsendable("the server's revision has no discovery".into()));
@@ -162,7 +164,7 @@ impl Peer {
         self.request("server/discover", None, options).await.map(DiscoverResult::read)
     }
 
-    /// Tells a legacy server that the folders have changed.
+    /// Notifies a legacy server that the roots have changed.
     pub async fn notify_roots_changed(&self) -> Result<(), RequestError> {
         if self.era() == Era::Modern {
             return Ok(());
@@ -196,7 +198,7 @@ impl Peer {
         parameters.iter().filter_map(|it| it.header(arguments.as_json())).collect()
     }
 
-    /// Remembers which parameters are repeated in headers, and drops tools that get it wrong.
+    /// Stores which parameters are repeated in headers, and rejects tools with invalid annotations.
     fn learn_header_parameters(&self, listing: &mut ListResult<ToolDefinition>) {
         let mut header_parameters = std::collections::HashMap::new();
         let (items, rejected) = (&mut listing.items, &mut listing.rejected);

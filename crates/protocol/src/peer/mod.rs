@@ -1,9 +1,9 @@
-//! The client's side of a connection: one cheap handle through which everything is asked.
+//! The client's side of a connection: [`Peer`], a cheap handle for all requests to one server.
 //!
-//! `connection` sends one request and waits for its answer. The rest is built on requests:
-//! `input_required` (a server that asks back), `lists` (pages), `methods` (one function per
-//! method), `subscription`, `task` and `skill`. What is shared with the transports is in
-//! [`session`](crate::session).
+//! `connection` sends one request and waits for its response. The rest uses it: `methods` (one
+//! function per method), `lists` (pagination), `input_required` (multi round-trip requests),
+//! `subscription`, `task` and `skill`. The state that is shared with the transports
+//! is in [`session`](crate::session).
 
 mod connection;
 mod handle;

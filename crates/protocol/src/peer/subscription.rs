@@ -1,4 +1,5 @@
-//! Subscriptions of the modern era: one long request, whose notifications go to the handler.
+//! Subscriptions of the modern era: `subscriptions/listen`, one long request whose notifications go
+//! to the handler.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +14,14 @@ use crate::era::Era;
 use crate::session::{Deadline, Observer, RequestError, SubscriptionAck};
 use crate::view::{SubscriptionAcknowledged, SubscriptionFilter, send};
 
-/// A subscription that the server has acknowledged; dropping it ends it.
+/// A subscription that the server has acknowledged. Dropping it ends it.
 ///
-/// As a future it resolves when the subscription is over: `Ok` if the server ended it in order.
+/// As a future it resolves when the subscription has ended: `Ok` if the server ended it regularly.
 pub struct Subscription {
-    /// What the server will tell of, which may be less than was asked for.
+    /// What the server has subscribed to, which may be less than was requested.
     pub acknowledged: SubscriptionAcknowledged,
-    /// Whether the server acknowledged it before it answered the request that was sent right after
-    /// it. A list that was asked for in this way on a pipe is not older than the subscription.
+    /// Whether the acknowledgement arrived before the response to the request that was sent right
+    /// after it. Over stdio, a list that was requested this way is not older than the subscription.
     pub is_before_next_response: bool,
     rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>>,
 }
@@ -34,10 +35,10 @@ impl Future for Subscription {
 }
 
 impl Peer {
-    /// Asks a modern server to tell of changes, and waits for its acknowledgement.
+    /// Subscribes to changes on a modern server, and waits for the acknowledgement.
     ///
-    /// What it tells goes to the handler. The returned future must be polled: over HTTP it is the
-    /// one who reads.
+    /// Notifications go to the handler. The returned future must be polled: over HTTP it reads the
+    /// event stream.
     pub async fn listen(
         &self,
         filter: &SubscriptionFilter,
@@ -63,7 +64,7 @@ impl Peer {
                 biased;
                 Ok(heard) = acknowledged => Ok(heard),
                 outcome = &mut rest => match outcome {
-                    Ok(_) => Err(RequestError::InvalidResponse("a subscription that ends at once".into())),
+                    Ok(_) => Err(RequestError::InvalidResponse("the subscription ended at once".into())),
                     Err(error) => Err(error),
                 },
             }

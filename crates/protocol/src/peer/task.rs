@@ -1,7 +1,7 @@
-//! Answers that take their time: tasks, in the way of 2025-11-25 and as an extension since.
+//! Tasks: long-running tool calls, as in 2025-11-25 and as an extension since 2026-07-28.
 //!
-//! The server is asked at the interval it names. Questions it has in between go to the handler,
-//! each once, even if the server still shows them the next time.
+//! The client polls `tasks/get` at the interval that the server sets. The handler answers each
+//! input request of a task once, even if the server still lists it at the next poll.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,13 +18,13 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest text that can be the promise of a task.
+/// A longer result cannot be a task.
 const MAX_TASK_RESULT: usize = 16 << 10;
 
 impl Peer {
     /// Calls a tool as a task of 2025-11-25 and waits for its result.
     ///
-    /// `keep` is how long the server should keep the result.
+    /// `keep` is how long the server should keep the result (`ttl`).
     pub async fn call_tool_as_task(
         &self,
         name: &str,
@@ -37,7 +37,7 @@ impl Peer {
         self.await_task("tools/call", result, options).await.map(ToolResult::read)
     }
 
-    /// Asks how a task stands.
+    /// Gets the state of a task.
     pub(crate) async fn get_task(
         &self,
         id: &str,
@@ -47,7 +47,7 @@ impl Peer {
         task_in(&result)
     }
 
-    /// Asks a server to give a task up.
+    /// Cancels a task.
     pub(crate) async fn cancel_task(
         &self,
         id: &str,
@@ -56,16 +56,16 @@ impl Peer {
         self.request("tasks/cancel", Some(&send::task(id)), options).await.map(drop)
     }
 
-    /// Returns the result itself, or waits for the task that it promises.
+    /// Returns the result, or waits for the task if the result is one.
     ///
-    /// The server has the task by then, so every error is [`RequestError::AfterStart`].
+    /// The server has already started the task, so every error is [`RequestError::AfterStart`].
     pub(super) async fn await_task(
         &self,
         method: &str,
         result: Json,
         options: &RequestOptions,
     ) -> Result<Json, RequestError> {
-        // A promise is short; large results are not even looked through.
+        // A task is short, so large results are not parsed for it.
         if result.as_str().len() > MAX_TASK_RESULT {
             return Ok(result);
         }
@@ -89,7 +89,7 @@ impl Peer {
         let mut answered = HashSet::new();
         loop {
             match task.status() {
-                // A legacy server asks its questions while it is asked for the result.
+                // A legacy server sends its requests while the client waits for `tasks/result`.
                 TaskStatus::InputRequired if self.era() == Era::Legacy => {
                     return self.result_of(&task, options).await;
                 }
@@ -97,7 +97,7 @@ impl Peer {
                 TaskStatus::Failed | TaskStatus::Cancelled => {
                     return match (task.error(), self.era()) {
                         (Some(error), _) => Err(RequestError::Refused(error)),
-                        // The legacy way tells the failure as the result.
+                        // In the legacy revision, the result contains the failure.
                         (None, Era::Legacy) => self.result_of(&task, options).await,
                         (None, Era::Modern) => Err(RequestError::Refused(failure(method, &task))),
                     };
@@ -135,7 +135,7 @@ impl Peer {
             return Ok(result);
         }
         if self.era() == Era::Modern {
-            return Err(RequestError::InvalidResponse("a finished task without a result".into()));
+            return Err(RequestError::InvalidResponse("the finished task has no result".into()));
         }
         self.request("tasks/result", Some(&send::task(task.id())), options).await
     }
@@ -152,10 +152,10 @@ fn failure(method: &str, task: &Task) -> RpcError {
 fn task_in(result: &Json) -> Result<Task, RequestError> {
     Task::from_result(result)
         .or_else(|| Task::read(result.clone()).ok())
-        .ok_or_else(|| RequestError::InvalidResponse("no task".into()))
+        .ok_or_else(|| RequestError::InvalidResponse("it is not a task".into()))
 }
 
-/// Tells the server when nobody waits for a task any more.
+/// Cancels a task when it is dropped.
 struct CancelOnDrop<'a> {
     peer: &'a Peer,
     id: Option<String>,
@@ -171,7 +171,7 @@ impl Drop for CancelOnDrop<'_> {
             let ended = peer.0.connection.core.ended.clone();
             tokio::select! {
                 () = ended.cancelled() => {}
-                // Whatever the server says to it, there is nothing more to do.
+                // The result does not matter: the task is cancelled on a best-effort basis.
                 _ = peer.cancel_task(&id, &options) => {}
             }
         });

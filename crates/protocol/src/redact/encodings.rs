@@ -1,23 +1,22 @@
-//! The forms in which programs repeat a secret: as it is, escaped, percent-encoded, in base64.
+//! The encodings in which programs repeat a secret: JSON-escaped, percent-encoded, Base64.
 //!
-//! A text in base64 has three ways to hold a secret, by what stands before it. Of each only those
-//! characters are a form that depend on the secret alone; at its ends a few bits are left. Capitals
-//! and small letters are the same to whoever looks for a form.
+//! The Base64 of a secret depends on its offset modulo three. For each offset, only the characters
+//! that depend on the secret alone are searched; the bits at both ends are ignored. The search is
+//! case-insensitive.
 
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
-/// Shorter pieces of base64 could be anything.
+/// Shorter Base64 fragments would match by chance.
 const MIN_BASE64_LENGTH: usize = 8;
 
-/// Characters that are not percent-encoded, in the ways of different programs. Letters and digits
-/// never are, in any but the last.
+/// The characters that different programs do not percent-encode, besides letters and digits.
 const UNENCODED: [&str; 6] =
     ["-_.~", "-_.~/", "-_.~$&+=:@", "-_.!~*'()", "*-._", "-_.!~*'();/?:@&=+$,#"];
 
-/// Returns all forms of a secret, each once.
+/// Returns all encodings of a secret, without duplicates.
 pub(super) fn all(secret: &str) -> Vec<String> {
     let mut encodings = vec![secret.to_owned()];
     json(secret, &mut encodings);
@@ -28,7 +27,7 @@ pub(super) fn all(secret: &str) -> Vec<String> {
     encodings
 }
 
-/// Which characters are written as `\uXXXX` although they need not be, and how.
+/// The optional escapes of one JSON encoder: which characters it also escapes.
 #[derive(Clone, Copy, Default)]
 struct JsonEscaping {
     others: &'static str,
@@ -36,7 +35,7 @@ struct JsonEscaping {
     slash: bool,
 }
 
-/// Adds what a secret looks like inside a JSON string, and inside one that is in another.
+/// Adds the secret as it is inside a JSON string, and inside a JSON string within another.
 fn json(secret: &str, encodings: &mut Vec<String>) {
     let plain = JsonEscaping::default();
     let ways = [
@@ -87,7 +86,7 @@ fn push_unicode_escapes(c: char, out: &mut String) {
     }
 }
 
-/// Adds what a secret looks like in an address or a form.
+/// Adds the percent-encoded variants of the secret, as in URLs and form bodies.
 fn percent(secret: &str, encodings: &mut Vec<String>) {
     for kept in UNENCODED {
         let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || kept.contains(char::from(byte));
@@ -112,7 +111,7 @@ fn encoded(text: &str, is_kept: impl Fn(u8) -> bool) -> String {
     out
 }
 
-/// Adds what a secret looks like in base64, alone and inside a longer text.
+/// Adds the Base64 variants of the secret, alone and inside a longer text.
 fn base64(secret: &[u8], encodings: &mut Vec<String>) {
     for engine in [STANDARD, URL_SAFE] {
         let alone = engine.encode(secret);
@@ -120,7 +119,7 @@ fn base64(secret: &[u8], encodings: &mut Vec<String>) {
         encodings.extend([alone, bare].into_iter().filter(|it| it.len() >= MIN_BASE64_LENGTH));
         for before in 0..3_usize {
             let shifted = engine.encode([&[0; 3][..before], secret].concat());
-            // Characters of six bits each, of bytes of eight.
+            // A Base64 character has six bits, a byte eight.
             let (start, end) = ((before * 8).div_ceil(6), (before + secret.len()) * 8 / 6);
             if let Some(inner) = shifted.get(start..end).filter(|it| it.len() >= MIN_BASE64_LENGTH)
             {

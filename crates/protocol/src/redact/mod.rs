@@ -1,10 +1,8 @@
-//! Replaces secrets in every text that leaves the program: errors, hints, logs, what is kept on
-//! disk.
+//! Redacts secrets in every text that leaves the program: errors, hints, logs, files on disk.
 //!
-//! A [`Redactor`] knows the secrets of one server. It finds them as they are and in the forms in
-//! which programs repeat them: escaped in JSON, percent-encoded, in base64 (`encodings`). Text that
-//! comes in pieces goes through a [`RedactedStream`]. What a server computes from a secret in any
-//! other way cannot be found.
+//! A [`Redactor`] has the secrets of one server. It finds them unchanged and in common encodings:
+//! JSON-escaped, percent-encoded, Base64 (`encodings`). Text that arrives in chunks goes through a
+//! [`RedactedStream`]. Values that a server derives from a secret in any other way are not found.
 
 mod encodings;
 mod stream;
@@ -18,21 +16,21 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
 pub use self::stream::RedactedStream;
 
-/// What stands in place of a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "•••";
 
-/// Secrets with fewer characters are not looked for: every text would be full of them. They are
-/// found as parts of longer ones, such as `Bearer x` or `user:x`.
+/// Secrets with fewer characters are not redacted: they occur in every text by chance. They are
+/// redacted as parts of longer secrets, such as `Bearer x` or `user:x`.
 const MIN_LENGTH: usize = 4;
 
-/// Secrets with fewer characters are found only as whole words.
+/// Secrets with fewer characters are redacted only as whole words.
 const MIN_SUBSTRING_LENGTH: usize = 8;
 
-/// Lines of a secret with several lines, such as a private key, are secrets of their own from this
-/// length on.
+/// Each line of a multiline secret, such as a private key, is also a secret if it has at least this
+/// many characters.
 const MIN_LINE_LENGTH: usize = 16;
 
-/// Finds the secrets of one server; clones share what they have prepared.
+/// Finds the secrets of one server; clones share the search automaton.
 ///
 /// ```
 /// use wharf_protocol::redact::Redactor;
@@ -46,11 +44,11 @@ pub struct Redactor(Arc<SecretSet>);
 #[derive(Default)]
 struct SecretSet {
     secrets: Vec<String>,
-    /// Made when the first text comes: most servers never say anything that has to be looked at.
+    /// Built for the first text: most servers never send a text that must be searched.
     automaton: OnceLock<Option<Automaton>>,
 }
 
-/// All forms of all secrets, ready to be found in one pass.
+/// Finds all encodings of all secrets in one pass.
 struct Automaton {
     search: AhoCorasick,
     patterns: Vec<Pattern>,
@@ -59,12 +57,12 @@ struct Automaton {
 
 struct Pattern {
     text: String,
-    /// It counts only between characters that are not part of a word.
+    /// It matches only as a whole word.
     is_word: bool,
 }
 
 impl Redactor {
-    /// Looks for these secrets; those that are too short to be looked for are left out.
+    /// Creates a redactor for these secrets; secrets that are too short are ignored.
     pub fn new<S: Into<String>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut secrets: Vec<String> = secrets.into_iter().map(Into::into).collect();
         let lines: Vec<String> = secrets
@@ -80,17 +78,17 @@ impl Redactor {
         Self(Arc::new(SecretSet { secrets, automaton: OnceLock::new() }))
     }
 
-    /// Tells whether there is nothing to look for.
+    /// Tells whether there are no secrets to find.
     pub fn is_empty(&self) -> bool {
         self.0.secrets.is_empty()
     }
 
-    /// Tells whether a text has a secret in it.
+    /// Tells whether a text contains a secret.
     pub fn finds_in(&self, text: &str) -> bool {
         !self.find(text.as_bytes(), None).is_empty()
     }
 
-    /// Returns a text with a mask in place of each secret.
+    /// Returns the text with each secret replaced.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text.as_bytes(), None);
         if found.is_empty() {
@@ -107,11 +105,12 @@ impl Redactor {
         Cow::Owned(redacted)
     }
 
-    /// Like [`Redactor::redact`], but of a long text only about the first `limit` characters, and
-    /// never more. The rest costs nothing, however long it is.
+    /// Redacts and truncates a text to at most `limit` characters.
+    ///
+    /// The cost does not depend on the length of the rest.
     pub fn redact_start(&self, text: &str, limit: usize) -> String {
         let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
-        // A secret that begins in what is shown is found as a whole, wherever it ends.
+        // Search far enough to find a secret that begins before the cut and ends after it.
         let mut seen = text.len().min(end + self.longest() + 1);
         while !text.is_char_boundary(seen) {
             seen += 1;
@@ -133,8 +132,7 @@ impl Redactor {
         redacted
     }
 
-    /// Returns a JSON text with a mask in place of each secret; one that would not be JSON any more
-    /// becomes `null`.
+    /// Returns a JSON text with each secret replaced, or `null` if the result is not valid JSON.
     pub fn redact_json<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let redacted = self.redact(json);
         let is_whole = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -144,7 +142,7 @@ impl Redactor {
         }
     }
 
-    /// Begins to redact a text that comes in pieces.
+    /// Returns a stream that redacts a text that arrives in chunks.
     pub fn stream(&self) -> RedactedStream {
         RedactedStream::new(self.clone())
     }
@@ -160,8 +158,9 @@ impl Redactor {
         self.automaton().map_or(0, |automaton| automaton.longest)
     }
 
-    /// Returns where secrets are, in order. Where they overlap it is one place, so that nothing is
-    /// left of either. `before` is the byte before the text.
+    /// Returns the ranges of the secrets, in order; overlapping ranges are merged.
+    ///
+    /// `before` is the byte before the text.
     fn find(&self, text: &[u8], before: Option<u8>) -> Vec<Range<usize>> {
         let Some(automaton) = self.automaton() else { return Vec::new() };
         let mut found: Vec<Range<usize>> = automaton
@@ -192,18 +191,18 @@ impl Automaton {
             patterns
                 .extend(encodings::all(secret).into_iter().map(|text| Pattern { text, is_word }));
         }
-        // Names of hosts and of headers come back in small letters.
+        // Host names and header names are often repeated in lower case.
         let search = AhoCorasickBuilder::new()
             .ascii_case_insensitive(true)
             .build(patterns.iter().map(|pattern| &pattern.text));
-        // It fails only if there is more text than can be counted.
+        // It fails only if the patterns are too large for the automaton.
         let search = search.inspect_err(|error| tracing::warn!(%error, "too many secrets")).ok()?;
         let longest = patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or_default();
         Some(Self { search, patterns, longest })
     }
 }
 
-/// Tells whether a place in a text is a whole word.
+/// Tells whether a range of a text is a whole word.
 fn is_word(text: &[u8], place: Range<usize>, before: Option<u8>) -> bool {
     let joins =
         |byte: Option<&u8>| byte.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
@@ -211,7 +210,7 @@ fn is_word(text: &[u8], place: Range<usize>, before: Option<u8>) -> bool {
     !joins(left) && !joins(text.get(place.end))
 }
 
-/// Shows nothing.
+/// Prints no secrets.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor").finish_non_exhaustive()

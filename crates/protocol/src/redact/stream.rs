@@ -1,15 +1,15 @@
-//! Redacts a text that comes in pieces, such as what a server writes to its error output.
+//! Redacts a text that arrives in chunks, such as the stderr of a server.
 //!
-//! What could be the beginning of a secret is held back until it is known whether it is one.
+//! Bytes that could be the beginning of a secret are held back until the next chunk decides.
 
 use super::{REDACTED, Redactor};
 
-/// A text that comes in pieces; see [`Redactor::stream`].
+/// Redacts a text that arrives in chunks; see [`Redactor::stream`].
 #[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,
     held: Vec<u8>,
-    /// The byte before what is held.
+    /// The byte before the held bytes.
     before: Option<u8>,
 }
 
@@ -18,7 +18,7 @@ impl RedactedStream {
         Self { redactor, held: Vec::new(), before: None }
     }
 
-    /// Takes the next piece and returns what may be seen by now.
+    /// Takes the next chunk and returns the redacted bytes that are decided.
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         if self.redactor.is_empty() {
             return piece.to_vec();
@@ -27,19 +27,19 @@ impl RedactedStream {
         self.release(self.first_undecided())
     }
 
-    /// Returns what was held back, when nothing comes any more.
+    /// Returns the held bytes at the end of the text.
     pub fn finish(&mut self) -> Vec<u8> {
         self.release(self.held.len())
     }
 
-    /// Returns where the first secret may begin that is not whole yet.
+    /// Returns the first position at which an incomplete secret may begin.
     fn first_undecided(&self) -> usize {
         let Some(automaton) = self.redactor.automaton() else { return self.held.len() };
         let first = self.held.len().saturating_sub(automaton.longest);
         let could_begin = |at: &usize| {
             let rest = &self.held[*at..];
             automaton.patterns.iter().any(|pattern| {
-                // Whether a short secret is a word is decided by what follows it.
+                // The byte after a short secret decides whether it is a whole word.
                 let is_longer = pattern.text.len() + usize::from(pattern.is_word) > rest.len();
                 let known = rest.len().min(pattern.text.len());
                 is_longer && pattern.text.as_bytes()[..known].eq_ignore_ascii_case(rest)
@@ -48,7 +48,7 @@ impl RedactedStream {
         (first..self.held.len()).find(could_begin).unwrap_or(self.held.len())
     }
 
-    /// Returns what is held up to somewhere, or up to the secret that is there.
+    /// Returns the redacted held bytes up to `until`, or up to a secret that contains `until`.
     fn release(&mut self, mut until: usize) -> Vec<u8> {
         let found = self.redactor.find(&self.held, self.before);
         if let Some(place) = found.iter().find(|it| it.start < until && until < it.end) {

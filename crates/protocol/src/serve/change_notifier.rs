@@ -1,4 +1,5 @@
-//! Tells clients about changes: sessions of the older era, and modern subscriptions.
+//! Sends change notifications (`list_changed`, `resources/updated`) to legacy sessions and to
+//! modern subscriptions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use crate::envelope::{self, Id};
 use crate::view::meta::key::SUBSCRIPTION_ID;
 use crate::view::with_meta;
 
-/// Tells the clients of a server about changes. Cheap to clone.
+/// Sends change notifications to the clients of a server. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct ChangeNotifier(Arc<NotifierState>);
 
@@ -28,7 +29,7 @@ struct Subscriptions {
     open: HashMap<u64, OpenSubscription>,
 }
 
-/// A subscription: what it wants, and where it goes.
+/// An open subscription: its id, its filter, and where its notifications go.
 #[derive(Debug)]
 pub(crate) struct OpenSubscription {
     pub(crate) id: Id,
@@ -37,10 +38,11 @@ pub(crate) struct OpenSubscription {
 }
 
 impl ChangeNotifier {
-    /// Sends a notification to all clients that should hear it.
+    /// Sends a notification to all clients that it is for.
     ///
-    /// Sessions hear everything but changes of resources they did not subscribe to; modern clients
-    /// hear what they listen for. Never waits: a client that does not read loses old news.
+    /// Legacy sessions get everything except updates of resources that they did not subscribe to;
+    /// modern clients get what their filter includes. Never waits: if a client does not read, its
+    /// oldest notifications are dropped.
     pub fn notify_all(&self, method: &str, params: Option<&Json>) {
         let subject = params.and_then(|params| params.get("uri")?.to_text());
         let message = envelope::notification(method, params);
@@ -63,28 +65,28 @@ impl ChangeNotifier {
         }
     }
 
-    /// Says that the list of tools is another one now.
+    /// Notifies that the list of tools changed.
     pub fn tools_changed(&self) {
         self.notify_all("notifications/tools/list_changed", None);
     }
 
-    /// Says that the list of prompts is another one now.
+    /// Notifies that the list of prompts changed.
     pub fn prompts_changed(&self) {
         self.notify_all("notifications/prompts/list_changed", None);
     }
 
-    /// Says that the list of resources is another one now.
+    /// Notifies that the list of resources changed.
     pub fn resources_changed(&self) {
         self.notify_all("notifications/resources/list_changed", None);
     }
 
-    /// Says that a resource has another content now.
+    /// Notifies that the contents of a resource changed.
     pub fn resource_updated(&self, uri: &str) {
         let params = Json::trusted(format!(r#"{{"uri":{}}}"#, serde_json::Value::from(uri)));
         self.notify_all("notifications/resources/updated", Some(&params));
     }
 
-    /// Returns the client of a session that is open.
+    /// Returns the client of an open session.
     pub fn client(&self, session: &SessionId) -> Option<Client> {
         lock(&self.0.sessions).get(session).cloned()
     }
@@ -104,7 +106,7 @@ impl ChangeNotifier {
         lock(&self.0.sessions).remove(session)
     }
 
-    /// Opens a subscription; the acknowledgement is the first thing its client hears.
+    /// Opens a subscription; its first message is the acknowledgement.
     pub(crate) fn subscribe(&self, subscription: OpenSubscription) -> SubscriptionGuard {
         let accepted = subscription.filter.to_json();
         let params = Json::trusted(format!(r#"{{"notifications":{}}}"#, accepted.as_str()));
@@ -132,7 +134,7 @@ impl Drop for SubscriptionGuard {
     }
 }
 
-/// Writes a notification with the subscription's id in its `_meta`, and leaves the rest as it is.
+/// Writes a notification with the subscription id in its `_meta`; other bytes are unchanged.
 fn with_subscription_id(method: &str, params: Option<&Json>, id: &Id) -> Vec<u8> {
     let params = with_meta(params, &[(SUBSCRIPTION_ID, &id.to_string())]);
     envelope::notification(method, Some(&params))

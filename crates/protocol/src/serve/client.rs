@@ -1,4 +1,4 @@
-//! The client as the service sees it: what it is, what it can do, and the way to its session.
+//! The client of a service: revision, capabilities, info, and requests to it outside of a call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::Json;
 use crate::envelope::{self, RpcError};
 use crate::era::{Era, Revision};
 
-/// A client: of one session in the older era, of one request in the modern one. Cheap to clone.
+/// A client: of one session in the legacy era, of one request in the modern era. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<ClientDetails>);
 
@@ -26,7 +26,7 @@ impl Client {
         Self(Arc::new(details))
     }
 
-    /// Returns a client of which nothing is known yet.
+    /// Returns a client without capabilities and info, before `initialize`.
     pub(crate) fn unknown() -> Self {
         Self::new(ClientDetails {
             revision: Revision::LATEST_LEGACY,
@@ -36,7 +36,7 @@ impl Client {
         })
     }
 
-    /// Returns the revision spoken with it.
+    /// Returns the protocol revision.
     pub fn revision(&self) -> Revision {
         self.0.revision
     }
@@ -46,22 +46,22 @@ impl Client {
         self.0.revision.era()
     }
 
-    /// Returns the capabilities it declared, as they came.
+    /// Returns the capabilities as the client sent them.
     pub fn capabilities(&self) -> &Json {
         &self.0.capabilities
     }
 
-    /// Tells whether it declared a capability.
+    /// Tells whether the client declared a capability.
     pub fn has_capability(&self, capability: &str) -> bool {
         crate::scan::member(self.0.capabilities.as_str(), capability).is_some_and(|it| it != "null")
     }
 
-    /// Returns what it says about itself, as it came.
+    /// Returns the client info as the client sent it.
     pub fn info(&self) -> Option<&Json> {
         self.0.info.as_ref()
     }
 
-    /// Returns its session; modern clients have none.
+    /// Returns the id of its session; modern clients have none.
     pub fn session(&self) -> Option<&SessionId> {
         self.0.session.as_ref().map(|session| session.id())
     }
@@ -70,16 +70,16 @@ impl Client {
         self.0.session.as_ref()
     }
 
-    /// Sends a notification that belongs to no call; only a session can take it.
+    /// Sends a notification that belongs to no call; fails without a session.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), SendError> {
         let session = self.0.session.as_ref().ok_or(SendError::NoSession)?;
         session.sink().send_lossy(envelope::notification(method, params));
         Ok(())
     }
 
-    /// Asks the client something outside of any call, and waits at most `within` for the answer.
+    /// Sends a request outside of any call, and waits at most `within` for the response.
     ///
-    /// Dropping the future withdraws the question.
+    /// Dropping the future cancels the request.
     pub async fn request(
         &self,
         method: &str,
@@ -91,12 +91,12 @@ impl Client {
     }
 }
 
-/// Why something could not be said to a client, or was not answered.
+/// Why a message could not be sent to a client, or was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// A modern client takes questions only as an `input_required` result.
-    #[error("the client has no session, so it can only be answered")]
+    /// A modern client gets input requests only in an `input_required` result.
+    #[error("the client has no session, so the server can only respond to it")]
     NoSession,
     /// The connection or the session has ended.
     #[error("the client is gone")]

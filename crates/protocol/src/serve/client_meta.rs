@@ -1,6 +1,6 @@
-//! What a modern request says about its sender: revision, capabilities, name.
+//! The `_meta` of a modern request: revision, client capabilities, client info, log level.
 //!
-//! A request that names no revision belongs to the older era; one that does must be complete.
+//! A request without a revision belongs to the legacy era; a request with one must be complete.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::{Json, Members};
 #[derive(Debug, Clone)]
 pub(crate) struct ParamsMeta(Option<Json>);
 
-/// A complete and acceptable set of claims.
+/// The validated client data in the `_meta` of a modern request.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientMeta {
     pub(crate) revision: Revision,
@@ -27,14 +27,14 @@ pub(crate) struct ClientMeta {
     pub(crate) level: Option<LogLevel>,
 }
 
-/// The kind of revision a request names.
+/// The kind of revision in the `_meta` of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedRevision {
-    /// None: it belongs to a session, or forgot.
+    /// No revision: the request belongs to a session, or is incomplete.
     None,
-    /// One that needs a session.
+    /// A legacy revision, which needs a session.
     Legacy,
-    /// A modern one, or one that is not known.
+    /// A modern or unknown revision.
     Modern,
 }
 
@@ -55,13 +55,13 @@ impl ParamsMeta {
         Self(params.and_then(|params| params.get("_meta")))
     }
 
-    /// Returns the revision the request names, whatever it is.
+    /// Returns the revision of the request, not validated.
     pub(crate) fn version(&self) -> Option<Cow<'_, str>> {
         let version = scan::member(self.0.as_ref()?.as_str(), key::PROTOCOL_VERSION)?;
         Some(decode_string(version).unwrap_or(Cow::Borrowed(version)))
     }
 
-    /// Tells what kind of revision the request names.
+    /// Returns the kind of revision of the request.
     pub(crate) fn named_revision(&self) -> NamedRevision {
         match self.version().map(|version| version.parse::<Revision>()) {
             None => NamedRevision::None,
@@ -70,12 +70,12 @@ impl ParamsMeta {
         }
     }
 
-    /// Returns the token under which the sender wants to hear of progress.
+    /// Returns the progress token of the request.
     pub(crate) fn progress_token(&self) -> Option<Json> {
         self.0.as_ref()?.get("progressToken").filter(|token| !token.is_null())
     }
 
-    /// Checks the claims of a request that means to be modern.
+    /// Validates the `_meta` of a modern request.
     pub(crate) fn client_meta(&self) -> Result<ClientMeta, RpcError> {
         let meta = self.0.as_ref().ok_or_else(|| missing("_meta"))?;
         let members = meta.members().ok_or_else(|| missing("_meta"))?;
@@ -101,7 +101,7 @@ fn missing(what: &str) -> RpcError {
     RpcError::invalid_params(format!("Invalid params: {what} is required"))
 }
 
-/// Makes the error for a revision that cannot be used, naming those that can.
+/// Creates the error for an unsupported revision, with the list of supported ones.
 pub(crate) fn unsupported_version(requested: &str) -> RpcError {
     #[derive(Serialize)]
     struct Data<'a> {
@@ -109,8 +109,8 @@ pub(crate) fn unsupported_version(requested: &str) -> RpcError {
         supported: Vec<&'static str>,
     }
 
-    // A legacy revision is spoken here, but only after `initialize`; listing it again would make
-    // the client try the same thing twice.
+    // A legacy revision needs `initialize`. Listing it here would make the client repeat the same
+    // request.
     let is_legacy = requested.parse::<Revision>().is_ok();
     let supported = supported_versions();
     let supported = if is_legacy { supported[..1].to_vec() } else { supported };
@@ -121,12 +121,12 @@ pub(crate) fn unsupported_version(requested: &str) -> RpcError {
     }
 }
 
-/// Returns the revisions spoken here, newest first.
+/// Returns the supported revisions, newest first.
 pub(crate) fn supported_versions() -> Vec<&'static str> {
     Revision::ALL.iter().rev().map(|revision| revision.as_str()).collect()
 }
 
-/// Makes the error for a request that needs more than the client declared it can do.
+/// Creates the error for a request that needs a capability that the client did not declare.
 ///
 /// `required` is an object of capabilities, such as `{"sampling":{}}`.
 pub fn missing_capability(required: &Json) -> RpcError {

@@ -1,7 +1,7 @@
-//! Requests of a server to its client that wait for an answer; only the older era has them.
+//! Pending requests of the server to its client, such as elicitation; legacy era only.
 //!
-//! Whoever stops waiting tells the client so, because an open dialog that nobody wants is a
-//! nuisance.
+//! A request that is dropped is cancelled with a notification, so that the client can close its
+//! dialog.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::envelope::{self, Response, RpcError};
 
 type ResponseOutcome = Result<Json, RpcError>;
 
-/// The open requests of one session.
+/// The pending requests of one session.
 #[derive(Debug, Default)]
 pub(crate) struct ClientRequests(Mutex<ClientRequestsState>);
 
@@ -26,7 +26,7 @@ struct ClientRequestsState {
 }
 
 impl ClientRequests {
-    /// Opens a request; `None` if no answer can come any more.
+    /// Registers a request; `None` if the client can no longer respond.
     pub(crate) fn open(self: &Arc<Self>, sink: MessageSink) -> Option<ClientRequest> {
         let (sender, answer) = oneshot::channel();
         let mut state = self.lock();
@@ -40,16 +40,16 @@ impl ClientRequests {
         Some(ClientRequest { id, answer, sink, client_requests: Arc::clone(self) })
     }
 
-    /// Hands an answer to whoever waits for it; one that nobody waits for is forgotten.
+    /// Delivers a response to its request; a response without a request is dropped.
     pub(crate) fn resolve(&self, response: Response) {
         let Some(id) = response.id.as_ref().and_then(envelope::Id::as_sent_number) else { return };
         if let Some(waiting) = self.lock().open.remove(&id) {
-            // Whoever asked may have gone in this very moment.
+            // The receiver may have been dropped at the same time.
             drop(waiting.send(response.outcome));
         }
     }
 
-    /// Ends all waiting: there is nobody left who could answer.
+    /// Ends all requests: the client can no longer respond.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -61,7 +61,7 @@ impl ClientRequests {
     }
 }
 
-/// One open request; dropping it withdraws it.
+/// One pending request; dropping it cancels it.
 #[derive(Debug)]
 pub(crate) struct ClientRequest {
     pub(crate) id: u64,

@@ -1,4 +1,4 @@
-//! The two ways a client gets to know a server: `initialize` and `server/discover`.
+//! The handshake: answers `initialize` (legacy era) and `server/discover` (modern era).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::{Era, Revision};
 
-/// What a client says about itself in `initialize`.
+/// The parameters of `initialize`.
 pub(crate) struct InitializeParams {
     pub(crate) revision: Revision,
     pub(crate) capabilities: Json,
@@ -21,10 +21,10 @@ pub(crate) struct InitializeParams {
 }
 
 impl InitializeParams {
-    /// Reads the parameters and settles on a revision.
+    /// Reads the parameters and chooses the revision.
     ///
-    /// A revision that is unknown, or has no `initialize`, becomes the newest that has one; the
-    /// client then decides whether it can live with that.
+    /// For a revision that is unknown or modern, the newest legacy revision is chosen; the client
+    /// decides whether it accepts that.
     pub(crate) fn read(params: Option<&Json>) -> Result<Self, RpcError> {
         let wrong = || RpcError::invalid_params("Invalid params: protocolVersion is required");
         let params = params.ok_or_else(wrong)?;
@@ -32,7 +32,7 @@ impl InitializeParams {
         let version = members.text("protocolVersion").ok_or_else(wrong)?;
         let revision = version.parse().ok().filter(|it: &Revision| it.era() == Era::Legacy);
         let object = |key: &str| {
-            // The session outlives the message, so it keeps its own copy.
+            // The session outlives the message, so it gets a copy.
             members.get(key).map(|raw| params.part(raw).detached()).filter(Json::is_object)
         };
         Ok(Self {
@@ -44,7 +44,7 @@ impl InitializeParams {
 }
 
 impl InitializeParams {
-    /// Makes the client that said hello, with its session.
+    /// Creates the client with its session.
     pub(crate) fn into_client(self, session: LegacySession) -> Client {
         Client::new(ClientDetails {
             revision: self.revision,
@@ -77,7 +77,7 @@ pub(crate) async fn initialize(core: &ServerCore, client: &Client) -> Json {
     Json::encode(&result).unwrap_or_else(|_| Json::object())
 }
 
-/// Answers `server/discover`; what every modern result has is added later.
+/// Answers `server/discover`; the members of every modern result are added later.
 pub(crate) async fn discover(core: &ServerCore, call: &ServiceCall) -> Json {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

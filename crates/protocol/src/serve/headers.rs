@@ -1,7 +1,7 @@
-//! Headers that repeat what is in the body, so that others can route a request without reading it.
+//! HTTP headers that repeat values of the body, so that proxies can route without parsing it.
 //!
-//! A value that is no plain text is wrapped as `=?base64?…?=`; whatever disagrees with the body is
-//! refused, because somebody may have decided by the header.
+//! A value that is not plain ASCII is encoded as `=?base64?…?=`. A request whose headers do not
+//! match its body is rejected, because a proxy may have made a decision based on the headers.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -9,7 +9,7 @@ use crate::Json;
 use crate::envelope::{RpcError, code};
 use crate::era::{header_text, naming_parameter};
 
-/// Begins the names of headers that repeat arguments of a tool.
+/// The prefix of headers that repeat arguments of a tool.
 const PARAM: &str = "mcp-param-";
 
 /// The `Mcp-Param-*` headers of a call.
@@ -18,7 +18,7 @@ pub struct ParamHeaders(Vec<(HeaderName, HeaderValue)>);
 
 /// The value of a header cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the value is not valid base64 of a text")]
+#[error("the value is not valid Base64 of UTF-8 text")]
 pub struct MalformedHeader;
 
 impl ParamHeaders {
@@ -37,23 +37,23 @@ impl ParamHeaders {
         found.map(|(_, value)| header_text(value).ok_or(MalformedHeader))
     }
 
-    /// Goes through all of them, not decoded: for somebody who passes them on.
+    /// Iterates over all of them, not decoded, for forwarding.
     pub fn iter(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// Tells whether there are none.
+    /// Tells whether there are no such headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Makes the error for a header that does not agree with the body.
+/// Creates the error for a header that does not match the body.
 pub fn header_mismatch(what: &str) -> RpcError {
     RpcError::new(code::HEADER_MISMATCH, format!("Header mismatch: {what}"))
 }
 
-/// Checks that `Mcp-Method` and `Mcp-Name` say what the body says.
+/// Checks that `Mcp-Method` and `Mcp-Name` match the body.
 pub(crate) fn check_headers_match_body(
     headers: &HeaderMap,
     method: &str,
@@ -68,7 +68,7 @@ pub(crate) fn check_headers_match_body(
     let header = headers.get("mcp-name");
     let agrees = match (header, name) {
         (Some(header), Some(name)) => header_text(header) == Some(name),
-        // A request without a name is wrong, but not because of its headers.
+        // A request without a name is invalid, but not because of its headers.
         (None, None) => true,
         _ => false,
     };

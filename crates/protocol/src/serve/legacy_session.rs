@@ -1,4 +1,4 @@
-//! What is remembered about a client of the older era between its requests.
+//! A legacy session: its id, log level, resource subscriptions, and pending requests to the client.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,23 +9,22 @@ use super::message_sink::MessageSink;
 use super::running_calls::RunningCalls;
 use crate::view::LogLevel;
 
-/// How many resources one session may watch.
+/// How many resources one session may subscribe to.
 const MAX_SUBSCRIBED_RESOURCES: usize = 10_000;
 
-/// Names a session; whoever knows it may use the session, so it is drawn at random and never
-/// logged.
+/// The id of a session. It grants access to the session, so it is random and never logged.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SessionId(Arc<str>);
 
 impl SessionId {
-    /// Draws a new id of 128 random bits.
+    /// Generates an id of 128 random bits.
     pub(crate) fn generate() -> Result<Self, getrandom::Error> {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits)?;
         Ok(Self(format!("{:032x}", u128::from_be_bytes(bits)).into()))
     }
 
-    /// Returns the id as a client sends it.
+    /// Returns the id as it is in the HTTP header.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,7 +36,7 @@ impl From<&str> for SessionId {
     }
 }
 
-/// Does not show the id: it is as good as a password.
+/// Does not print the id: it is a credential.
 impl fmt::Debug for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("SessionId(…)")
@@ -60,7 +59,7 @@ struct SessionSettings {
 }
 
 impl LegacySession {
-    /// Makes a session whose own messages, those that belong to no call, go to `sink`.
+    /// Creates a session; its messages that belong to no call go to `sink`.
     pub(crate) fn new(id: SessionId, sink: MessageSink, running: RunningCalls) -> Self {
         Self { id, sink, client_requests: Arc::default(), running, settings: Mutex::default() }
     }
@@ -89,7 +88,7 @@ impl LegacySession {
         self.settings().level = Some(level);
     }
 
-    /// Notes that the client wants to hear of changes of a resource.
+    /// Subscribes the client to updates of a resource.
     pub(crate) fn subscribe(&self, uri: String) {
         let mut settings = self.settings();
         if settings.subscribed.len() < MAX_SUBSCRIBED_RESOURCES {
@@ -105,7 +104,7 @@ impl LegacySession {
         self.settings().subscribed.contains(uri)
     }
 
-    /// Ends everything that is under way in it.
+    /// Ends its pending requests and running calls.
     pub(crate) fn end(&self) {
         self.client_requests.close();
         self.running.cancel_all();

@@ -1,4 +1,4 @@
-//! Where a message to a client goes: into the pipe all share, or into one HTTP stream.
+//! The destination of messages to a client: the shared output queue of stdio, or one HTTP stream.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::stdio::OutputQueue;
 pub(crate) enum MessageSink {
     /// Standard output.
     Pipe(Arc<OutputQueue>),
-    /// The stream of one request, or the one that belongs to none.
+    /// The HTTP stream of one request, or of the session.
     Stream(Arc<EventQueue>),
 }
 
@@ -23,7 +23,8 @@ impl MessageSink {
         }
     }
 
-    /// Sends without waiting. A client that reads nothing for long loses old news, not its memory.
+    /// Sends without waiting. If the client does not read, notifications are dropped to bound the
+    /// memory.
     pub(crate) fn send_lossy(&self, message: Vec<u8>) {
         match self {
             Self::Pipe(output) => output.send_lossy(message),
@@ -32,8 +33,8 @@ impl MessageSink {
     }
 }
 
-/// Makes a message fit on one line: outside of strings a line end is only white space, and inside
-/// of them JSON does not allow it.
+/// Replaces line breaks in a message by spaces. In valid JSON they are only white space between
+/// tokens.
 pub(crate) fn remove_line_breaks(message: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'\n', b'\r', &message[at..]) {

@@ -1,13 +1,12 @@
-//! A server of both eras, over two pipes or HTTP: the protocol around a [`Service`].
+//! An MCP server of both eras on stdio or HTTP: implements the protocol around a [`Service`].
 //!
-//! ```text
-//! stdio, http   who asks, in which era, and where the answer goes
-//! server        what needs no service: discovery, ping, log levels, subscriptions
-//! service       everything else: somebody's own code
-//! caller, hub   the ways back: within a call, and to everybody
-//! ```
+//! - `stdio`, `http`: the transports; they parse messages, decide the era and send the responses
+//! - `server`: requests that need no service: `server/discover`, ping, log levels, subscriptions
+//! - `service`: the trait for everything else
+//! - `request_context`: the client during one request: notifications, progress, requests to it
+//! - `change_notifier`: change notifications to all clients
 //!
-//! What the service returns leaves as it is; a modern result only gets what it lacks.
+//! Results of the service are sent unchanged; a modern result only gets its missing members.
 
 mod change_notifier;
 mod client;

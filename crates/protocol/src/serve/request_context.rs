@@ -1,4 +1,5 @@
-//! The client during one call: notifications and questions that belong to the call, and its end.
+//! The context of one request: its client, notifications, progress, requests to the client, and
+//! cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::envelope::{self, Id};
 use crate::era::Era;
 use crate::view::LogLevel;
 
-/// Who made a call, and the way back to them while it lasts. Cheap to clone.
+/// The context of a call: the client, and messages to it during the call. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RequestContext(Arc<ContextFields>);
 
@@ -25,7 +26,7 @@ pub(crate) struct ContextFields {
     pub(crate) id: Id,
     pub(crate) sink: MessageSink,
     pub(crate) token: CancellationToken,
-    /// The severity a modern request asks for; without one it gets no log messages.
+    /// The log level of a modern request; without one it gets no log messages.
     pub(crate) level: Option<LogLevel>,
     pub(crate) meta: ParamsMeta,
     pub(crate) change_notifier: ChangeNotifier,
@@ -41,17 +42,17 @@ impl RequestContext {
         &self.0.client
     }
 
-    /// Returns the id the client gave the request.
+    /// Returns the id of the request.
     pub fn id(&self) -> &Id {
         &self.0.id
     }
 
-    /// Returns the token that fires when nobody wants the answer any more.
+    /// Returns the token that fires when the call is cancelled.
     pub fn cancellation(&self) -> &CancellationToken {
         &self.0.token
     }
 
-    /// Returns the handle to tell all clients about a change.
+    /// Returns the handle for notifying all clients of a change.
     pub fn change_notifier(&self) -> &ChangeNotifier {
         &self.0.change_notifier
     }
@@ -60,14 +61,14 @@ impl RequestContext {
         &self.0.sink
     }
 
-    /// Returns the token under which the client wants to hear of progress.
+    /// Returns the progress token, if the client wants progress notifications.
     pub fn progress_token(&self) -> Option<Json> {
         self.0.meta.progress_token()
     }
 
     /// Sends a notification that belongs to this call; waits while the client is slow to read.
     ///
-    /// A log message below the severity that the client wants is silently left out.
+    /// A log message below the level of the client is silently dropped.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), SendError> {
         if method == "notifications/message" && !self.wants_log(params) {
             return Ok(());
@@ -75,7 +76,7 @@ impl RequestContext {
         self.0.sink.send(envelope::notification(method, params)).await
     }
 
-    /// Tells how far the call got, if the client wants to know.
+    /// Sends a progress notification, if the client wants them.
     pub async fn progress(&self, progress: CallProgress<'_>) -> Result<(), SendError> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -90,16 +91,16 @@ impl RequestContext {
         self.notify("notifications/progress", Some(&params)).await
     }
 
-    /// Sends a log message, if the client wants those of this severity.
+    /// Sends a log message, if the client wants messages of this level.
     pub async fn log(&self, level: LogLevel, data: &Json) -> Result<(), SendError> {
         let params = format!(r#"{{"level":"{}","data":{}}}"#, level.as_str(), data.as_str());
         self.notify("notifications/message", Some(&Json::trusted(params))).await
     }
 
-    /// Asks the client something and waits at most `within` for the answer.
+    /// Sends a request to the client and waits at most `within` for the response.
     ///
-    /// Only clients of the older era can be asked; the question is withdrawn when the call is
-    /// cancelled or the future is dropped.
+    /// Only legacy clients accept requests. The request is cancelled when the call is cancelled or
+    /// the future is dropped.
     pub async fn request(
         &self,
         method: &str,
@@ -132,12 +133,12 @@ impl RequestContext {
     }
 }
 
-/// How far a call got.
+/// The progress of a call.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct CallProgress<'a> {
-    /// Grows with every step.
+    /// How much is done; must increase with every notification.
     pub progress: f64,
-    /// Where it will end, if that is known.
+    /// How much there is to do in total, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done.

@@ -1,26 +1,26 @@
-//! Completes a result with what the modern revision demands and the service left out.
+//! Adds the members to a result that the modern revision requires and the service left out.
 //!
-//! The result's own text is copied and never decoded: missing members are put in front of the first
-//! one, and the server's name goes into `_meta`.
+//! The text of the result is copied and never decoded: missing members are added before the first
+//! one, and the server info is added to `_meta`.
 
 use crate::Json;
 use crate::scan;
 use crate::view::meta::key::SERVER_INFO;
 use crate::view::meta::{with_members, with_meta};
 
-/// What a result may lack.
+/// The required members of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultShape {
-    /// A legacy result goes as it is.
+    /// A legacy result: sent unchanged.
     AsIs,
-    /// A modern result.
+    /// A modern result: needs a type and the server info.
     Typed,
-    /// A modern result that must say how long it may be kept.
+    /// A modern result that also needs cache hints.
     Cacheable,
 }
 
 impl ResultShape {
-    /// Returns what the modern answer to `method` must have.
+    /// Returns the required members of the modern result of `method`.
     pub(crate) fn of_modern(method: &str) -> Self {
         match method {
             "server/discover"
@@ -33,7 +33,7 @@ impl ResultShape {
         }
     }
 
-    /// Adds what `result` lacks; `info` is the server's own description.
+    /// Adds the missing members to `result`; `info` is the server info.
     pub(crate) fn complete(self, result: Json, info: &Json) -> Json {
         if self == Self::AsIs || !result.is_object() {
             return result;
@@ -45,7 +45,7 @@ impl ResultShape {
         if kind.is_none() {
             missing.push(("resultType", r#""complete""#));
         }
-        // Only a finished result may be kept; one that asks for input says nothing about caching.
+        // Only a complete result may be cached; an `input_required` result has no cache hints.
         let is_final = kind.is_none_or(|kind| kind == r#""complete""#);
         if self == Self::Cacheable && is_final {
             missing.extend(ttl.is_none().then_some(("ttlMs", "0")));

@@ -1,4 +1,4 @@
-//! The calls in flight of one connection or session, so that a client can cancel them by id.
+//! The running calls of one connection or session, so that a client can cancel them by id.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) struct RunningCalls(Arc<Mutex<RunningCallsState>>);
 #[derive(Debug, Default)]
 struct RunningCallsState {
     last: u64,
-    /// By the id's JSON text, which is also what a cancellation quotes.
+    /// By the JSON text of the id, which a cancellation also contains.
     calls: HashMap<String, RunningCall>,
 }
 
@@ -25,17 +25,17 @@ struct RunningCall {
     lifetime: CallLifetime,
 }
 
-/// Whether a call ends by itself.
+/// When a call ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallLifetime {
-    /// It will be answered some time.
+    /// When it is answered.
     UntilAnswered,
-    /// It is a subscription, which ends when it is ended.
+    /// A subscription: when the client or the server ends it.
     UntilCancelled,
 }
 
 impl RunningCalls {
-    /// Notes a call; it is forgotten when the guard is dropped.
+    /// Registers a call until the guard is dropped.
     pub(crate) fn insert(
         &self,
         id: &Id,
@@ -55,7 +55,7 @@ impl RunningCalls {
         self.lock().calls.len()
     }
 
-    /// Cancels the call that `notifications/cancelled` means, if it is still running.
+    /// Cancels the call in the parameters of `notifications/cancelled`, if it is still running.
     pub(crate) fn cancel(&self, params: Option<&Json>) {
         let Some(id) = params.and_then(|params| params.get("requestId")) else { return };
         let id = id.to_text().map_or_else(
@@ -67,7 +67,7 @@ impl RunningCalls {
         }
     }
 
-    /// Cancels the calls that would never end by themselves.
+    /// Cancels the subscriptions, which have no end.
     pub(crate) fn cancel_subscriptions(&self) {
         self.cancel_where(|entry| entry.lifetime == CallLifetime::UntilCancelled);
     }
@@ -89,7 +89,7 @@ impl RunningCalls {
     }
 }
 
-/// Keeps a call noted.
+/// Keeps a call registered; removes it when dropped.
 #[derive(Debug)]
 pub(crate) struct RunningCallGuard {
     running: RunningCalls,
@@ -100,7 +100,7 @@ pub(crate) struct RunningCallGuard {
 impl Drop for RunningCallGuard {
     fn drop(&mut self) {
         let mut state = self.running.lock();
-        // A client may use an id twice; only the newer call is still to be found under it.
+        // A client may use an id twice; then the entry belongs to the newer call.
         if state.calls.get(&self.id).is_some_and(|entry| entry.serial == self.serial) {
             state.calls.remove(&self.id);
         }

@@ -1,7 +1,6 @@
-//! A server: a service, the clients it has, and the part of the protocol that needs no service.
+//! The MCP server: dispatches calls to the service, and answers requests that need no service.
 //!
-//! Transports decide who asks and in which era; from there on both go through
-//! [`ServerCore::answer`].
+//! The transports determine the client and the era of a call, then call [`ServerCore::answer`].
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -23,7 +22,7 @@ use crate::envelope::{self, Id, RpcError};
 use crate::era::Era;
 use crate::view::LogLevel;
 
-/// How long a cancelled call may take to clean up before it is dropped.
+/// How long a cancelled call may run for its cleanup before it is dropped.
 const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
 /// A server of both eras around a [`Service`]. Cheap to clone.
@@ -31,8 +30,8 @@ const CANCEL_GRACE: Duration = Duration::from_secs(2);
 /// ```
 /// use std::sync::Arc;
 /// use wharf_protocol::envelope::RpcError;
-/// use wharf_protocol::serve::{ServiceAnswer, ServiceCall, Client, DescriptionFuture, ServerDescription};
-/// use wharf_protocol::serve::{McpServer, ServerInfo, Service};
+/// use wharf_protocol::serve::{ServiceAnswer, ServiceCall, Client, DescriptionFuture};
+/// use wharf_protocol::serve::{ServerDescription, McpServer, ServerInfo, Service};
 ///
 /// struct Echo;
 ///
@@ -61,7 +60,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(2);
 pub struct McpServer(Arc<ServerCore>);
 
 impl McpServer {
-    /// Makes a server; nothing runs before it gets a transport.
+    /// Creates a server; it does nothing until it is served on a transport.
     pub fn new(service: impl Service) -> Self {
         let info = service.info().into_json();
         Self(Arc::new(ServerCore {
@@ -73,16 +72,16 @@ impl McpServer {
         }))
     }
 
-    /// Returns the handle to tell clients about changes.
+    /// Returns the handle for change notifications.
     pub fn change_notifier(&self) -> &ChangeNotifier {
         &self.0.change_notifier
     }
 
-    /// Ends all subscriptions and streams, and waits at most `grace` for calls under way.
+    /// Ends all subscriptions and streams, and waits at most `grace` for running calls.
     pub async fn close(&self, grace: Duration) {
         self.0.closing.cancel();
         self.0.tracker.close();
-        // What is not done by then is dropped with the runtime.
+        // Calls that run longer are dropped with the async runtime.
         drop(tokio::time::timeout(grace, self.0.tracker.wait()).await);
     }
 
@@ -143,7 +142,7 @@ impl ServerCore {
             "subscriptions/listen" => {
                 Box::pin(async move { subscriptions::listen(&core, call).await })
             }
-            // These were taken out of the protocol, so no service is bothered with them.
+            // These were removed from the protocol, so the service does not get them.
             "initialize"
             | "ping"
             | "logging/setLevel"
@@ -172,7 +171,7 @@ impl ServerCore {
         }
     }
 
-    /// Writes the answer to a call, completed to what its revision demands.
+    /// Encodes the response to a call, with the members that its revision requires.
     pub(crate) fn encode_response(
         &self,
         id: &Id,
@@ -186,7 +185,7 @@ impl ServerCore {
     }
 }
 
-/// Returns what the answer to a call must have.
+/// Returns the required members of the result of a call.
 pub(crate) fn shape(call: &ServiceCall) -> ResultShape {
     match call.context.client().era() {
         Era::Modern => ResultShape::of_modern(&call.method),
@@ -194,7 +193,7 @@ pub(crate) fn shape(call: &ServiceCall) -> ResultShape {
     }
 }
 
-/// Tells whether a call ends by itself.
+/// Returns when a call ends.
 pub(crate) fn lifetime(call: &ServiceCall) -> CallLifetime {
     if call.method == "subscriptions/listen" {
         CallLifetime::UntilCancelled
@@ -203,7 +202,7 @@ pub(crate) fn lifetime(call: &ServiceCall) -> CallLifetime {
     }
 }
 
-/// Returns the answer if it needs no waiting.
+/// Polls the answer once; returns it if it is ready.
 pub(crate) async fn poll_once(answer: &mut ServiceAnswer) -> Option<Result<Json, RpcError>> {
     std::future::poll_fn(|context| {
         Poll::Ready(match answer.as_mut().poll(context) {
@@ -214,7 +213,7 @@ pub(crate) async fn poll_once(answer: &mut ServiceAnswer) -> Option<Result<Json,
     .await
 }
 
-/// Waits for an answer; `None` if the call was cancelled, because then nobody wants it.
+/// Waits for the answer; `None` if the call was cancelled.
 pub(crate) async fn answer_unless_cancelled(
     mut answer: ServiceAnswer,
     context: &RequestContext,
@@ -232,7 +231,7 @@ fn method_not_found(call: &ServiceCall) -> ServiceAnswer {
     Box::pin(std::future::ready(Err(RpcError::method_not_found(&call.method))))
 }
 
-/// Remembers the severity for the session; a service may want to know it too, but need not.
+/// Stores the log level of the session; the service may handle the request, too.
 async fn set_level(
     service: Arc<dyn Service>,
     call: ServiceCall,
@@ -247,7 +246,7 @@ async fn set_level(
     }
 }
 
-/// Remembers for the session what the service agreed to.
+/// Adds or removes a resource subscription of the session, if the service accepts the request.
 async fn update_subscription(
     service: Arc<dyn Service>,
     call: ServiceCall,

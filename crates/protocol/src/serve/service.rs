@@ -1,7 +1,7 @@
-//! What somebody writes to have a server: a [`Service`] that says what it offers and answers calls.
+//! The trait [`Service`], which implements the content of a server: capabilities and calls.
 //!
-//! The core around it speaks both eras; the service sees one call after the other with parameters
-//! exactly as the client wrote them, and what it returns leaves exactly as it returned it.
+//! The server core handles both eras of the protocol. The service gets the parameters of each call
+//! exactly as the client sent them, and its results are sent unchanged.
 
 use std::sync::Arc;
 
@@ -16,33 +16,33 @@ use super::subscriptions::ServerSubscriptionFilter;
 use crate::Json;
 use crate::envelope::{Id, RpcError};
 
-/// The answer to a call, on its way.
+/// The future result of a call.
 pub type ServiceAnswer = BoxFuture<'static, Result<Json, RpcError>>;
 
-/// A description, on its way.
+/// The future description of a server.
 pub type DescriptionFuture = BoxFuture<'static, ServerDescription>;
 
-/// Something that answers calls; see [`McpServer`](super::Server) for an example.
+/// Answers the calls of clients; see [`McpServer`](super::Server) for an example.
 ///
-/// Calls run at the same time. When a call is cancelled its token fires, and a future that is not
-/// done two seconds later is dropped; its answer goes nowhere in either case.
+/// Calls run concurrently. When a call is cancelled, its token fires; if its future is not ready
+/// two seconds later, it is dropped. The answer of a cancelled call is discarded.
 pub trait Service: Send + Sync + 'static {
-    /// Says who the server is; asked once.
+    /// Returns the server info; called once.
     fn info(&self) -> ServerInfo;
 
-    /// Says what is offered to this client; asked for `initialize`, `server/discover` and
+    /// Returns the capabilities for this client; called for `initialize`, `server/discover` and
     /// `subscriptions/listen`.
     fn describe(self: Arc<Self>, client: Client) -> DescriptionFuture;
 
-    /// Answers a call; one for a method it does not know with [`RpcError::method_not_found`].
+    /// Answers a call; for an unknown method with [`RpcError::method_not_found`].
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer;
 
-    /// Hears a notification of the client that the core has no use for. Must not block.
+    /// Handles a notification of the client that the core does not handle. Must not block.
     fn handle_notification(&self, _notification: ClientNotification) {}
 
-    /// Agrees to a subscription, or to a part of it, that the offered capabilities allow.
+    /// Accepts a subscription, or a part of it; `wanted` is limited to the declared capabilities.
     ///
-    /// The subscription lasts until the caller's token is cancelled. Must not block.
+    /// The subscription ends when the cancellation token of the call fires. Must not block.
     fn accept_subscription(
         &self,
         wanted: ServerSubscriptionFilter,
@@ -51,25 +51,25 @@ pub trait Service: Send + Sync + 'static {
         wanted
     }
 
-    /// Hears that a legacy session is over. Must not block.
+    /// Handles the end of a legacy session. Must not block.
     fn session_ended(&self, _client: &Client) {}
 }
 
 /// A request of a client.
 #[derive(Debug, Clone)]
 pub struct ServiceCall {
-    /// What is wanted.
+    /// The method.
     pub method: ByteString,
-    /// The parameters, as they came.
+    /// The parameters, unchanged.
     pub params: Option<Json>,
-    /// Who wants it, and the way back to them while the call lasts.
+    /// The client, and messages to it during the call.
     pub context: RequestContext,
     /// The `Mcp-Param-*` headers, if the call came over HTTP.
     pub headers: ParamHeaders,
 }
 
 impl ServiceCall {
-    /// Returns the id the client gave the request.
+    /// Returns the id of the request.
     pub fn id(&self) -> &Id {
         self.context.id()
     }
@@ -83,20 +83,20 @@ impl ServiceCall {
 /// A notification of a client.
 #[derive(Debug, Clone)]
 pub struct ClientNotification {
-    /// What happened.
+    /// The method.
     pub method: ByteString,
-    /// Its parameters, as they came.
+    /// The parameters, unchanged.
     pub params: Option<Json>,
-    /// Who says so.
+    /// The sender.
     pub client: Client,
 }
 
-/// Who a server is: name, version and whatever else the schema calls an implementation.
+/// The server info: name, version and other members of `Implementation` in the schema.
 #[derive(Debug, Clone)]
 pub struct ServerInfo(Json);
 
 impl ServerInfo {
-    /// Makes an info of the two members every server must have.
+    /// Creates the info from the two required members.
     pub fn new(name: &str, version: &str) -> Self {
         #[derive(Serialize)]
         struct Plain<'a> {
@@ -107,7 +107,7 @@ impl ServerInfo {
         Self(Json::encode(&Plain { name, version }).unwrap_or_else(|_| Json::object()))
     }
 
-    /// Makes an info of a whole object, which must have `name` and `version`.
+    /// Creates the info from a JSON object, which must have `name` and `version`.
     pub fn from_json(info: Json) -> Self {
         Self(info)
     }
@@ -117,17 +117,17 @@ impl ServerInfo {
     }
 }
 
-/// What a server offers.
+/// The capabilities and instructions of a server.
 #[derive(Debug, Clone)]
 pub struct ServerDescription {
-    /// The capabilities: an object.
+    /// The capabilities: a JSON object.
     pub capabilities: Json,
-    /// What a model should know about the server.
+    /// The instructions for the model.
     pub instructions: Option<String>,
 }
 
 impl ServerDescription {
-    /// Offers `capabilities` without instructions.
+    /// Creates a description without instructions.
     pub fn new(capabilities: Json) -> Self {
         Self { capabilities, instructions: None }
     }

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: what a modern client wants to hear of, and what it is told.
+//! `subscriptions/listen`: subscriptions of modern clients and their filters.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,28 +10,28 @@ use crate::envelope::RpcError;
 use crate::scan;
 use crate::view::meta::key;
 
-/// The kinds of news a client subscribes to.
+/// The notifications that a client subscribes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerSubscriptionFilter {
-    /// That the list of tools changed.
+    /// Changes of the list of tools.
     #[serde(skip_serializing_if = "is_false")]
     pub tools_list_changed: bool,
-    /// That the list of prompts changed.
+    /// Changes of the list of prompts.
     #[serde(skip_serializing_if = "is_false")]
     pub prompts_list_changed: bool,
-    /// That the list of resources changed.
+    /// Changes of the list of resources.
     #[serde(skip_serializing_if = "is_false")]
     pub resources_list_changed: bool,
-    /// The resources whose changes matter.
+    /// Updates of these resources.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_subscriptions: Vec<String>,
-    /// The tasks whose progress matters; they belong to the tasks extension.
+    /// Updates of these tasks (tasks extension).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub task_ids: Vec<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls it with")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_false(switch: &bool) -> bool {
     !switch
 }
@@ -41,7 +41,7 @@ impl ServerSubscriptionFilter {
         Json::encode(self).unwrap_or_else(|_| Json::object())
     }
 
-    /// Keeps what the server's capabilities promise.
+    /// Keeps what the server's capabilities allow.
     fn limited_to(mut self, capabilities: &Json) -> Self {
         let offers = |group: &str, switch: &str| {
             scan::member(capabilities.as_str(), group)
@@ -61,7 +61,7 @@ impl ServerSubscriptionFilter {
         self
     }
 
-    /// Tells whether the subscription is for this notification.
+    /// Tells whether the filter includes this notification.
     pub(crate) fn includes(&self, method: &str, params: Option<&Json>) -> bool {
         let names = |key: &str, wanted: &[String]| {
             let name = params.and_then(|params| params.get(key)?.to_text());
@@ -100,7 +100,7 @@ pub(crate) async fn listen(core: &ServerCore, call: ServiceCall) -> Result<Json,
         () = context.cancellation().cancelled() => {}
     }
     drop(guard);
-    // Whatever the service keeps for the subscription ends with it, however it ended.
+    // The service may use the token to end its own work, also if the server ended the subscription.
     context.cancellation().cancel();
     Ok(Json::trusted(format!(r#"{{"_meta":{{"{}":{}}}}}"#, key::SUBSCRIPTION_ID, context.id())))
 }

@@ -1,4 +1,4 @@
-//! A request of ours, worded and ready for a transport, and the notification that takes it back.
+//! A JSON-RPC request that is ready for a transport, and the notification that cancels it.
 
 use http::{HeaderName, HeaderValue};
 
@@ -9,21 +9,21 @@ use crate::{Json, envelope};
 pub(crate) struct ClientRequest<'a> {
     /// Its id, from [`SessionCore::next_id`].
     pub(crate) id: u64,
-    /// What is asked.
+    /// The method.
     pub(crate) method: &'a str,
-    /// The parameters, perhaps without what every request carries.
+    /// The parameters, possibly without the `_meta` that every request has.
     pub(crate) params: Option<&'a Json>,
     /// The whole message.
     pub(crate) message: Vec<u8>,
     /// How long to wait.
     pub(crate) deadline: Deadline,
-    /// Who watches the request while it is worked on.
+    /// Who gets its notifications.
     pub(crate) observer: Observer,
-    /// Headers that mirror parameters; only HTTP sends them.
+    /// Headers that repeat parameters; sent only over HTTP.
     pub(crate) headers: &'a [(HeaderName, HeaderValue)],
 }
 
-/// Tells a server that nobody waits for an answer any more.
+/// Returns the notification that cancels a request.
 pub(crate) fn cancel_notification(id: u64) -> Vec<u8> {
     let params = Json::trusted(format!(r#"{{"requestId":{id},"reason":"no longer awaited"}}"#));
     envelope::notification("notifications/cancelled", Some(&params))

@@ -1,7 +1,8 @@
-//! What the transports of a connection share: the table of requests and the routing of messages.
+//! Routes the messages that a transport reads, and keeps the state that all transports share.
 //!
-//! Transports hand everything they read to [`SessionCore::handle_text`]; answers find the one who
-//! waits, questions of the server become tasks, everything else goes to the handler.
+//! A transport passes each text to [`SessionCore::handle_text`]. A response completes its pending
+//! request, a request of the server becomes a task that asks the handler, and a
+//! notification goes to the handler.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,38 +28,38 @@ use crate::envelope::{
 use crate::view::meta::key;
 use crate::{Json, scan};
 
-/// Says something to the server without waiting for anything.
+/// Sends messages to the server without waiting.
 pub(crate) trait MessageSender: Send + Sync + 'static {
-    /// Sends one message as soon as possible; a session that is over swallows it.
+    /// Sends one message as soon as possible; drops it if the session has ended.
     fn send_message(self: Arc<Self>, message: Vec<u8>);
 }
 
-/// The state of one connection that does not depend on its transport.
+/// The state of one connection, independent of its transport.
 pub(crate) struct SessionCore {
     pub(crate) pending: PendingRequests,
     pub(crate) warnings: Warnings,
     pub(crate) limits: SessionLimits,
-    /// Everything that runs for this connection; awaited when it is closed.
+    /// All tasks of this connection; closing the connection waits for them.
     pub(crate) tasks: TaskTracker,
     /// Cancelled to end the connection.
     pub(crate) stop: CancellationToken,
-    /// Cancelled once the session is over.
+    /// Cancelled when the session has ended.
     pub(crate) ended: CancellationToken,
     handler: Arc<dyn ClientHandler>,
     ids: AtomicU64,
-    /// Notifications that the server has not complained about.
+    /// How many notifications were sent for which the server has not returned an error.
     unanswered_notifications: AtomicU64,
     is_modern: AtomicBool,
-    /// Whether the server has sent any message at all.
+    /// Whether the server has sent any message.
     has_sent_message: AtomicBool,
     server_requests: ServerRequests,
-    /// How many more messages without an answer may be on their way over HTTP.
+    /// Permits for messages without a response that are being sent over HTTP.
     background_sends: Arc<Semaphore>,
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
 }
 
-/// How many messages without an answer may be on their way over HTTP at once. More are wanted only
-/// by a server that asks faster than it takes answers, and those are dropped.
+/// How many messages without a response may be sent over HTTP at once. More are dropped: only a
+/// server that sends requests faster than it reads our responses reaches the limit.
 const MAX_BACKGROUND_SENDS: usize = 256;
 
 impl SessionCore {
@@ -71,7 +72,7 @@ impl SessionCore {
         Self::with_tracer(handler, limits, tasks, None)
     }
 
-    /// Makes the state of a connection that somebody may watch.
+    /// Creates the state of a connection, with an optional tracer.
     pub(crate) fn with_tracer(
         handler: Arc<dyn ClientHandler>,
         limits: SessionLimits,
@@ -101,18 +102,18 @@ impl SessionCore {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that the server is of the modern era, which has no requests of servers.
+    /// Notes that the server is of the modern era, in which servers send no requests.
     pub(crate) fn set_modern(&self) {
         self.is_modern.store(true, Ordering::Relaxed);
     }
 
-    /// Tells whether the server has written something, and not one message among it.
+    /// Tells whether the server has written text, but not a single message.
     pub(crate) fn received_only_junk(&self) -> bool {
         !self.has_sent_message.load(Ordering::Relaxed) && self.warnings.has(&Warning::JunkOutput)
     }
 
-    /// Runs a task of this connection. If it panics, the session ends: everybody who waits for the
-    /// server learns so, and nobody else is touched.
+    /// Runs a task of this connection. If it panics, the session ends: all pending requests fail,
+    /// and other connections are not affected.
     pub(crate) fn spawn(self: &Arc<Self>, task: impl Future<Output = ()> + Send + 'static) {
         let guard = EndOnPanic(Arc::clone(self));
         self.tasks.spawn(async move {
@@ -121,21 +122,21 @@ impl SessionCore {
         });
     }
 
-    /// Ends the session: everybody who waits learns why.
+    /// Ends the session: all pending requests fail with the reason.
     pub(crate) fn end(&self, ended: SessionEnd, unsent: &[u64]) {
         self.pending.end(&Arc::new(ended), unsent);
         self.ended.cancel();
         self.server_requests.end();
     }
 
-    /// Returns when the server last waited for us, if it ever did.
+    /// Returns when the server last waited for a response of ours, if ever.
     pub(crate) fn last_server_request(&self) -> Option<Instant> {
         self.server_requests.last_activity()
     }
 
-    /// Tells the handler that a new session has replaced one that the server forgot.
+    /// Tells the handler that a new session has replaced one that the server has lost.
     ///
-    /// Whatever was listed may be different now, so it is announced as changed.
+    /// All lists may be different now, so they are announced as changed.
     pub(crate) fn announce_new_session(&self) {
         for kind in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{kind}/list_changed").into();
@@ -144,13 +145,14 @@ impl SessionCore {
         self.handler.on_session_renewed();
     }
 
-    /// Sends something over HTTP that has no answer, unless too much is on its way already.
+    /// Sends a message without a response over HTTP in the background; drops it at the limit.
     pub(crate) fn send_in_background(
         self: &Arc<Self>,
         sending: impl Future<Output = Result<(), RequestError>> + Send + 'static,
     ) {
         let Ok(permit) = Arc::clone(&self.background_sends).try_acquire_owned() else {
-            self.warnings.add(Warning::Other("asks faster than it takes answers".into()));
+            self.warnings
+                .add(Warning::Other("sends requests faster than it reads the responses".into()));
             return;
         };
         let core = Arc::clone(self);
@@ -158,21 +160,21 @@ impl SessionCore {
             tokio::select! {
                 () = core.ended.cancelled() => {}
                 outcome = sending => if let Err(error) = outcome {
-                    // The error may have words of the server.
+                    // The error is not logged: it may contain text of the server.
                     let never_sent = error.never_sent();
-                    tracing::debug!(never_sent, "the server did not take a message");
+                    tracing::debug!(never_sent, "the server did not accept a message");
                 }
             }
             drop(permit);
         });
     }
 
-    /// Notes that a notification is on its way.
+    /// Counts a notification that is sent.
     pub(crate) fn count_notification(&self) {
         self.unanswered_notifications.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Reads and routes one text of the server; `false` if it is no message.
+    /// Parses and routes one text of the server; `false` if it is not a message.
     pub(crate) fn handle_text<S: MessageSender>(
         self: &Arc<Self>,
         text: &Bytes,
@@ -186,7 +188,7 @@ impl SessionCore {
         is_message
     }
 
-    /// Reads one text of the server, and takes note of what is wrong with it.
+    /// Parses one text of the server, and adds warnings about it.
     pub(crate) fn read(&self, text: &Bytes) -> Option<Received> {
         self.trace(TraceEvent::Received(text));
         let mut flaws = Vec::new();
@@ -201,14 +203,14 @@ impl SessionCore {
         Some(received)
     }
 
-    /// Shows something to whoever watches.
+    /// Passes an event to the tracer, if there is one.
     pub(crate) fn trace(&self, event: TraceEvent<'_>) {
         if let Some(tracer) = &self.tracer {
             tracer.record(event);
         }
     }
 
-    /// Routes what a transport read.
+    /// Routes parsed messages.
     pub(crate) fn receive<S: MessageSender>(self: &Arc<Self>, received: Received, sender: &Arc<S>) {
         match received {
             Received::One(message) => self.route(message, sender),
@@ -233,7 +235,8 @@ impl SessionCore {
 
     fn handle_response(&self, response: Response) {
         let Some(id) = response.id.as_ref().and_then(Id::as_sent_number) else {
-            // A server that could not read our id, or forgot it: clear only if one request waits.
+            // A response without a usable id is matched only if it is clear which request it is
+            // for.
             self.warnings.add(Warning::MissingId);
             let asker = match &response.outcome {
                 Err(error) if self.is_about_a_notification(error) => None,
@@ -250,15 +253,16 @@ impl SessionCore {
             return;
         };
         let was_awaited = self.pending.complete(id, RequestOutcome::Response(response.outcome));
-        // An answer to a request that was given up is late, not wrong.
+        // A response to a cancelled request is late, but not a violation.
         if !was_awaited && id >= self.ids.load(Ordering::Relaxed) {
             self.warnings.add(Warning::UnknownId);
         }
     }
 
-    /// Tells whether an error without an id is the answer to a notification, which has none.
+    /// Tells whether an error without an id is a response to a notification, which has no id.
     ///
-    /// Each notification explains one such error. Other codes are about what could not be read.
+    /// Each notification accounts for one such error. Other error codes are about unreadable
+    /// messages.
     fn is_about_a_notification(&self, error: &RpcError) -> bool {
         let less = |unanswered_notifications: u64| unanswered_notifications.checked_sub(1);
         matches!(error.code, code::METHOD_NOT_FOUND | code::INVALID_PARAMS)
@@ -301,15 +305,15 @@ impl SessionCore {
         let subscription = params.get("_meta").and_then(|meta| id_at(&meta, key::SUBSCRIPTION_ID));
         let Some(id) = subscription.and_then(|id| id.as_sent_number()) else { return };
         if let Some(waiting) = self.pending.take_subscriber(id) {
-            // Who waits for both hears of them in any order, so it is decided here.
+            // Two receivers may be woken in any order, so the order of arrival is recorded here.
             let is_last = self.ids.load(Ordering::Relaxed) == id + 1;
             let is_before_next_response = is_last || self.pending.is_open(id + 1);
-            // The subscriber may have gone; then the answer will end this entry.
+            // The send fails if the subscriber is gone; then the response removes this entry.
             drop(waiting.send(SubscriptionAck { params: params.clone(), is_before_next_response }));
         }
     }
 
-    /// A server takes back its own question, or tears down a subscription of ours.
+    /// A server cancels its own request, or ends a subscription of ours.
     fn handle_cancellation(&self, params: &Json) {
         let Some(id) = id_at(params, "requestId") else { return };
         if let Some(token) = self.server_requests.remove(&id) {
@@ -323,7 +327,7 @@ impl SessionCore {
 
     fn handle_request<S: MessageSender>(self: &Arc<Self>, request: Request, sender: &Arc<S>) {
         if self.is_modern.load(Ordering::Relaxed) {
-            // A modern server must not ask, and must not be answered.
+            // A modern server must not send requests, and gets no response.
             self.warnings.add(Warning::UnexpectedRequest);
             return;
         }
@@ -343,8 +347,7 @@ impl SessionCore {
         self.tasks.spawn(async move {
             let outcome = tokio::select! {
                 () = token.cancelled() => return,
-                // A question that comes while the session ends is too late to be cancelled with
-                // the others.
+                // A request that arrives while the session ends is not cancelled with the others.
                 () = core.ended.cancelled() => return,
                 outcome = reply => outcome,
             };
@@ -356,13 +359,13 @@ impl SessionCore {
         });
     }
 
-    /// Asks the handler; one that panics costs its answer, neither the session nor the caller.
+    /// Calls the handler. If it panics, the result is an error; the session continues.
     pub(crate) fn call_handler(
         &self,
         method: &str,
         params: Option<Json>,
     ) -> impl Future<Output = Result<Json, RpcError>> + Send + use<> {
-        // Nothing of the handler's is looked at after a panic but that there was one.
+        // Unwind safe: no state of the handler is used after a panic.
         let asked = catch_unwind(AssertUnwindSafe(|| self.handler.on_request(method, params)));
         async move {
             let failed = || RpcError::new(code::INTERNAL, "the client failed to answer");
@@ -372,7 +375,7 @@ impl SessionCore {
     }
 }
 
-/// Ends a session whose task panics.
+/// Ends the session when its task panics.
 struct EndOnPanic(Arc<SessionCore>);
 
 impl Drop for EndOnPanic {

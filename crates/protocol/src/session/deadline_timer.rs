@@ -1,8 +1,9 @@
-//! How long somebody still waits: the limits of one request while it is under way.
+//! The deadline timer of one request: its idle timeout and its cap.
 //!
-//! Whoever keeps the time comes back at [`DeadlineTimer::next_check`], tells the last sign of life,
-//! and learns whether to go on. HTTP requests keep their own time (`wire`); a connection over pipes
-//! keeps it for all its requests together (`pending_requests`).
+//! The caller comes back at [`DeadlineTimer::next_check`] and passes the time of the last
+//! activity; the timer then continues or reports a timeout. Each HTTP request has its
+//! own timer loop (`peer`); over stdio one loop checks all requests of the connection
+//! (`pending_requests`).
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 
 use super::Deadline;
 
-/// The limits of a request that is under way.
+/// The deadline of a pending request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeadlineTimer {
     deadline: Deadline,
@@ -20,7 +21,7 @@ pub(crate) struct DeadlineTimer {
 }
 
 impl DeadlineTimer {
-    /// Begins to wait now; `None` if there is no limit that could ever be reached.
+    /// Starts the timer now; `None` if the deadline has no limit.
     pub(crate) fn start(deadline: Deadline) -> Option<Self> {
         if deadline == Deadline::never() {
             return None;
@@ -30,12 +31,12 @@ impl DeadlineTimer {
         Some(Self { deadline, began, last: began, until })
     }
 
-    /// Returns when to look again.
+    /// Returns when to check the timer again.
     pub(crate) fn next_check(&self) -> Instant {
         self.until
     }
 
-    /// Goes on if there was a sign of life meanwhile; the error is the limit that passed.
+    /// Continues if there was activity in the meantime; the error is the limit that was reached.
     pub(crate) fn extend(&mut self, latest: Option<Instant>) -> Result<(), Duration> {
         let end = self.began.checked_add(self.deadline.cap);
         if end.is_some_and(|end| self.until >= end) {

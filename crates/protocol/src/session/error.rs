@@ -1,4 +1,4 @@
-//! Why a request failed, why a session ended, and whether the server can have seen the request.
+//! Why a request failed, why a session ended, and whether the server can have received the request.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::http_client::HttpError;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The server answered with an error.
+    /// The server responded with a JSON-RPC error.
     #[error("the server answered: {0}")]
     Refused(#[source] RpcError),
-    /// The server said nothing for too long.
+    /// The request timed out.
     #[error("no answer within {limit:?}")]
     TimedOut {
-        /// The limit that passed.
+        /// The limit that was reached.
         limit: Duration,
-        /// Whether the request was still waiting to be written.
+        /// Whether the request was still queued.
         never_sent: bool,
     },
-    /// The session ended first.
+    /// The session ended before the response.
     #[error("{ended}")]
     Lost {
         /// How it ended.
         ended: Arc<SessionEnd>,
-        /// Whether the server provably did not get the request.
+        /// Whether the server has certainly not received the request.
         never_sent: bool,
     },
-    /// The server wants to know who asks.
+    /// The server requires authorization.
     #[error("the server answered {status}")]
     Unauthorized {
         /// 401 or 403.
@@ -41,59 +41,59 @@ pub enum RequestError {
         /// The `WWW-Authenticate` header, if there was one.
         challenge: Option<String>,
     },
-    /// HTTP answered with a status that is no answer to a request.
+    /// An HTTP response with an error status and no JSON-RPC response.
     #[error("the server answered {status}{}", excerpt_suffix(excerpt))]
     Status {
         /// The status.
         status: StatusCode,
-        /// The start of the body, if it was text: foreign.
+        /// The start of the body, if it is text: untrusted.
         excerpt: String,
     },
-    /// An error that does not settle whether the request was executed: it has not the id of the
-    /// request, or HTTP says that something on the way failed (5xx, 408, 429).
+    /// An error that leaves open whether the request was executed: it does not have the id of the
+    /// request, or the HTTP status may come from a proxy (5xx, 408, 429).
     #[error("{}", inconclusive(*status, error))]
     Inconclusive {
-        /// The error, as far as it is one of JSON-RPC.
+        /// The JSON-RPC error.
         error: RpcError,
-        /// The status of HTTP, if it came over HTTP with one that says no.
+        /// The HTTP status, if it is an error status.
         status: Option<StatusCode>,
     },
     /// The HTTP exchange failed.
     #[error(transparent)]
     Http(Arc<HttpError>),
-    /// The server wants to be asked at an address that is not its own.
-    #[error("the server names an address for messages that is not its own")]
+    /// The `endpoint` event of HTTP+SSE names another origin.
+    #[error("the server names an endpoint for messages on another origin")]
     EndpointOnOtherOrigin,
-    /// The stream ended before the answer came.
-    #[error("the connection closed before the answer came")]
+    /// The stream ended before the response.
+    #[error("the connection closed before the response arrived")]
     StreamEnded,
-    /// The answer is over the limit for one message.
-    #[error("the answer is larger than {limit} bytes")]
+    /// The response is over the limit for one message.
+    #[error("the response is larger than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
-    /// The answer came, but is none.
-    #[error("the answer makes no sense: {0}")]
+    /// The response is not a valid response.
+    #[error("the response is invalid: {0}")]
     InvalidResponse(String),
-    /// The server asked back, and there was no answer to give.
+    /// The server requested input (multi round-trip), and the handler returned an error.
     #[error("the server asked something that was not answered: {0}")]
     InputUnavailable(#[source] RpcError),
-    /// The server kept asking back.
-    #[error("no answer after {0} rounds of questions")]
+    /// The server requested input too often.
+    #[error("no result after {0} rounds of input requests")]
     TooManyRounds(usize),
-    /// The request itself is not possible, for example with this revision.
+    /// The request cannot be sent, for example because the revision does not have it.
     #[error("cannot be sent: {0}")]
     Unsendable(String),
-    /// A later request of something that takes several failed, after the server had begun.
+    /// A later request of an operation with several requests failed, after the server had started.
     ///
-    /// Whatever is known about that request, the whole must not be sent again as if it had not run.
+    /// The operation must not be repeated, even if this later request was never sent.
     #[error(transparent)]
     AfterStart(Box<Self>),
 }
 
 impl RequestError {
-    /// Marks the error of a later request of something that the server has begun.
+    /// Marks an error that happened after the server had started the operation.
     pub(crate) fn after_start(self) -> Self {
         match self {
             Self::AfterStart(_) => self,
@@ -101,7 +101,7 @@ impl RequestError {
         }
     }
 
-    /// Returns the failure itself, however far the server had got.
+    /// Returns the error without the `AfterStart` wrapper.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::AfterStart(error) => error.innermost(),
@@ -109,7 +109,8 @@ impl RequestError {
         }
     }
 
-    /// Tells whether the request provably never reached the server; `false` if any part of it did.
+    /// Tells whether the request certainly never reached the server; `false` if any part of it may
+    /// have.
     pub fn never_sent(&self) -> bool {
         match self {
             Self::TimedOut { never_sent, .. } | Self::Lost { never_sent, .. } => *never_sent,
@@ -119,9 +120,10 @@ impl RequestError {
         }
     }
 
-    /// Tells whether a server of this era turned the request away unexecuted.
+    /// Tells whether a server of this era has certainly not executed the request.
     ///
-    /// The two codes mean that only in the modern era; a legacy server may use them for anything.
+    /// The two error codes mean that only in the modern era; a legacy server may use them for
+    /// anything.
     pub fn was_not_executed(&self, era: Era) -> bool {
         use crate::envelope::code;
         match self {
@@ -133,7 +135,7 @@ impl RequestError {
         }
     }
 
-    /// Returns the error the server answered this very request with, if it answered at once.
+    /// Returns the JSON-RPC error that the server returned for this request, if it is conclusive.
     pub fn refusal(&self) -> Option<&RpcError> {
         match self {
             Self::Refused(error) => Some(error),
@@ -141,7 +143,7 @@ impl RequestError {
         }
     }
 
-    /// Returns the error that came in place of an answer, whether or not it has the request's id.
+    /// Returns the JSON-RPC error, whether or not it has the id of the request.
     pub(crate) fn rpc_error(&self) -> Option<&RpcError> {
         match self {
             Self::Refused(error) | Self::Inconclusive { error, .. } => Some(error),
@@ -149,7 +151,7 @@ impl RequestError {
         }
     }
 
-    /// Returns the status of HTTP that came in place of an answer.
+    /// Returns the HTTP error status, if there was one.
     pub fn status(&self) -> Option<StatusCode> {
         match self.innermost() {
             Self::Unauthorized { status, .. } | Self::Status { status, .. } => Some(*status),
@@ -176,7 +178,7 @@ fn excerpt_suffix(excerpt: &str) -> String {
 pub struct SessionEnd {
     /// Why.
     pub reason: EndReason,
-    /// The last of what the server wrote to its error output: foreign text.
+    /// The last part of the server's stderr: untrusted text.
     pub stderr: String,
 }
 
@@ -184,31 +186,31 @@ pub struct SessionEnd {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// We closed it.
+    /// The client closed it.
     #[error("the session was closed")]
     Closed,
-    /// The process is gone.
+    /// The process has exited.
     #[error("the server's process ended ({})", exit_text(status.as_ref()))]
     Exited {
-        /// How, if it is known.
+        /// The exit status, if it is known.
         status: Option<ExitStatus>,
     },
-    /// The process lives, but its output is closed.
+    /// The process is running, but its stdout is closed.
     #[error("the server closed its output")]
     OutputClosed,
-    /// The process lives, but takes no input any more.
+    /// The process is running, but its stdin is closed.
     #[error("the server closed its input")]
     InputClosed,
-    /// The server writes, but nothing of it is MCP.
+    /// The server writes to stdout, but no MCP messages.
     #[error("the server writes no MCP messages to its output")]
     NotMcp,
-    /// A message without an end.
+    /// The server sent a message that does not end.
     #[error("the server sent a message without end")]
     EndlessMessage,
-    /// A task of the connection panicked: a bug on our side, not of the server.
+    /// A task of the connection panicked: a bug in Wharf, not in the server.
     #[error("its connection failed inside Wharf")]
     Panicked,
-    /// The event stream of HTTP+SSE closed.
+    /// The event stream of HTTP+SSE ended.
     #[error("the server's event stream closed")]
     StreamClosed,
     /// The HTTP exchange failed.

@@ -1,4 +1,4 @@
-//! What a server may say and ask between our own requests, and who deals with it.
+//! The hook for notifications and requests of a server: elicitation, sampling and roots.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,27 +6,27 @@ use std::pin::Pin;
 use crate::Json;
 use crate::envelope::{Notification, RpcError};
 
-/// The answer to a server's request, in the making.
+/// The future of the response to a server's request.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, RpcError>> + Send>>;
 
-/// Receives what a server sends on its own.
+/// Handles the notifications and requests that a server sends.
 ///
-/// Progress of our own requests, pings and cancellations are dealt with before they get here.
+/// Progress of our requests, pings and cancellations are handled before and do not get here.
 pub trait ClientHandler: Send + Sync + 'static {
-    /// Takes note of something; called in order, and must return at once.
+    /// Handles a notification. It is called in the order of arrival and must return at once.
     fn on_notification(&self, notification: Notification);
 
-    /// Answers a question: `elicitation/create`, `sampling/createMessage` or `roots/list`.
+    /// Answers a request: `elicitation/create`, `sampling/createMessage` or `roots/list`.
     ///
-    /// The future is dropped when the server takes the question back or the session ends.
+    /// The future is dropped when the server cancels the request or the session ends.
     fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture;
 
-    /// Hears that a new session has replaced one that the server forgot, with all that it was told
-    /// in it. Everything that can be listed is announced as changed before. Must return at once.
+    /// Called when a new session has replaced one that the server has lost, with all its settings
+    /// and subscriptions. All lists are announced as changed before. It must return at once.
     fn on_session_renewed(&self) {}
 }
 
-/// Ignores all notifications and has no answer to anything.
+/// Ignores all notifications and refuses all requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHandler;
 

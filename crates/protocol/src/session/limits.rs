@@ -1,21 +1,21 @@
-//! How much of a stranger's time and data we take.
+//! How large the messages and lists of an untrusted server may be, and how long to wait for it.
 
 use std::time::Duration;
 
-/// What a server may cost; past a limit there is a clear error for that call or that server.
+/// The limits for one server; over a limit, the call or the connection fails with an error.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionLimits {
     /// The size of one message, in bytes.
     pub message: usize,
     /// The pages of one list.
     pub pages: usize,
-    /// The entries of one list, those that cannot be used included.
+    /// The entries of one list, including those that cannot be used.
     pub items: usize,
     /// The bytes of one list, all pages together.
     pub list: usize,
-    /// How often a server may ask back before it answers (multi round-trip requests).
+    /// How often a server may request input before its result (multi round-trip requests).
     pub rounds: usize,
-    /// How many requests of the server are worked on at once.
+    /// How many requests of the server are handled at once.
     pub server_requests: usize,
 }
 
@@ -32,18 +32,18 @@ impl Default for SessionLimits {
     }
 }
 
-/// How long to wait for an answer.
+/// How long to wait for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadline {
-    /// The longest silence; a progress notification starts it anew, and so does a question of the
-    /// server, until it is answered.
+    /// The longest time without activity. Progress notifications count as activity, and so does an
+    /// open request of the server.
     pub idle: Duration,
-    /// The longest wait in all, whatever progress is made.
+    /// The longest wait in all, regardless of activity.
     pub cap: Duration,
 }
 
 impl Deadline {
-    /// Waits at most `limit`, progress or not.
+    /// Waits at most `limit`, regardless of activity.
     pub const fn within(limit: Duration) -> Self {
         Self { idle: limit, cap: limit }
     }

@@ -1,10 +1,11 @@
 //! The state of one session with a server, shared by the transports and the client handle.
 //!
-//! A transport hands everything that it reads to [`SessionCore`], which routes it: an answer to the
-//! request that waits for it (`pending_requests`), a request of the server to the [`ClientHandler`]
-//! (`server_requests`), anything else to the handler as a notification. The errors, limits and
-//! warnings of a session are here too, because both sides use them. Nothing here knows how bytes
-//! reach the server (`transport`) or what a request means (`peer`).
+//! A transport passes everything that it reads to [`SessionCore`], which routes it: a
+//! response to the request that waits for it (`pending_requests`), a request of the server
+//! to the [`ClientHandler`] (`server_requests`), and a notification to the handler, too. The
+//! errors, limits and warnings of a session are also here, because both sides use
+//! them. This module does not know how bytes reach the server (`transport`) or what
+//! a request means (`peer`).
 
 mod client_request;
 mod core;

@@ -1,11 +1,11 @@
-//! Who waits for which answer.
+//! The table of requests that wait for a response.
 //!
-//! An entry is made before its request is written and removed by whoever is first: the answer, the
-//! end of the session, or the one who asked and gave up. The table also keeps the time of those who
-//! do not keep it themselves: one clock for all of them, because most are answered long before.
+//! An entry is inserted before its request is written. It is removed by the response, by the end of
+//! the session, or by the caller that cancels the request. Over stdio the table also checks the
+//! deadlines, with one timer for all requests, because most get their response long before.
 //!
-//! What belongs to others (listeners, those who wait) is called, woken and dropped when the table
-//! is free again: they may do anything, also give up another request.
+//! Listeners and receivers are called, woken and dropped only after the lock is released, because
+//! they may do anything, for example cancel another request.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -21,23 +21,23 @@ use super::{RequestError, SessionEnd};
 use crate::Json;
 use crate::envelope::RpcError;
 
-/// What arrives for one who waits.
+/// How a pending request ended.
 #[derive(Debug)]
 pub(crate) enum RequestOutcome {
-    /// The server answered.
+    /// The server responded.
     Response(Result<Json, RpcError>),
-    /// The server answered with an error that does not say to what.
+    /// The server responded with an error that has no usable id.
     Unidentified(RpcError),
-    /// The answer came, but is over the limit.
+    /// The response is over the size limit.
     TooLarge { limit: usize },
-    /// The session ended; a request that was never written is safe to repeat elsewhere.
+    /// The session ended. A request that was never sent may be repeated on another session.
     Lost { ended: Arc<SessionEnd>, never_sent: bool },
-    /// A limit has passed. The entry is still there, for the one who waits to take back.
+    /// A deadline has passed. The entry stays in the table; the caller removes it.
     TimedOut { limit: Duration },
 }
 
 impl RequestOutcome {
-    /// Makes a result of what arrived.
+    /// Converts the outcome into the result of the request.
     pub(crate) fn into_result(self) -> Result<Json, RequestError> {
         match self {
             Self::Response(outcome) => outcome.map_err(RequestError::Refused),
@@ -49,38 +49,38 @@ impl RequestOutcome {
     }
 }
 
-/// Waits for an answer that arrives through the table of requests.
+/// Waits for the outcome of a pending request.
 pub(crate) async fn wait_for_outcome(
     answer: oneshot::Receiver<RequestOutcome>,
 ) -> Result<Json, RequestError> {
-    // An entry is removed without an answer only by the one who asks.
+    // Only the caller itself removes an entry without an outcome.
     answer.await.map_or(Err(RequestError::StreamEnded), RequestOutcome::into_result)
 }
 
-/// Who sees what a server sends about a request before it answers.
+/// Who gets the notifications of a request before its response.
 pub(crate) enum Observer {
-    /// Nobody: nothing counts before the answer.
+    /// Progress is ignored.
     None,
-    /// The clock alone: the server is still at it.
+    /// Progress only extends the idle timeout.
     Timer,
-    /// The clock, and somebody who wants to know how far the server is.
+    /// Progress extends the idle timeout and goes to a listener.
     Listener(Arc<dyn Fn(Json) + Send + Sync>),
-    /// Somebody who wants the acknowledgement of a subscription, until it has come.
+    /// The acknowledgement of a subscription goes to this channel, once.
     Subscriber(Option<oneshot::Sender<SubscriptionAck>>),
 }
 
 /// The acknowledgement of a subscription.
 pub(crate) struct SubscriptionAck {
     pub(crate) params: Json,
-    /// Whether it came before the answer to the request after the subscription.
+    /// Whether it arrived before the response to the request that was sent after the subscription.
     pub(crate) is_before_next_response: bool,
 }
 
 struct PendingEntry {
-    /// Is gone once the entry is overdue.
+    /// `None` once the request has timed out.
     answer: Option<oneshot::Sender<RequestOutcome>>,
     observer: Observer,
-    /// When the server last said that it is still at it.
+    /// When the server last sent progress.
     last_activity: Option<Instant>,
     timer: Option<DeadlineTimer>,
 }
@@ -91,11 +91,11 @@ impl PendingEntry {
     }
 }
 
-/// All requests of a session that have no answer yet.
+/// All requests of a session that have no response yet.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
     table: Mutex<RequestTable>,
-    /// Wakes the one who keeps the time, to look sooner than planned.
+    /// Wakes the timer loop for an earlier check.
     earlier_deadline: Notify,
 }
 
@@ -103,14 +103,14 @@ pub(crate) struct PendingRequests {
 struct RequestTable {
     entries: HashMap<u64, PendingEntry>,
     ended: Option<Arc<SessionEnd>>,
-    /// When to look for requests that are overdue; there may be none by then.
+    /// When to check for requests that have timed out; there may be none by then.
     next_check: Option<Instant>,
 }
 
 impl PendingRequests {
-    /// Enters a request; fails when the session is over. Returns also how many now wait.
+    /// Adds a request and returns how many are pending; fails if the session has ended.
     ///
-    /// With `timer`, its time is kept here, as long as [`PendingRequests::run_timer`] runs.
+    /// With `timer`, the table checks the deadline while [`PendingRequests::run_timer`] runs.
     pub(crate) fn insert(
         &self,
         id: u64,
@@ -135,9 +135,9 @@ impl PendingRequests {
         Ok((receiver, table.entries.len()))
     }
 
-    /// Tells those who wait when a limit has passed. May be dropped at any time.
+    /// Reports a timeout to each request whose deadline has passed. Cancel safe.
     ///
-    /// `last_activity` is the last sign of life that counts for all requests.
+    /// `last_activity` returns the last activity that counts for all requests.
     pub(crate) async fn run_timer(
         &self,
         last_activity: impl Fn() -> Option<Instant>,
@@ -178,18 +178,18 @@ impl PendingRequests {
         table.next_check = next_check;
         drop(table);
         for (waiting, limit) in overdue {
-            // Whoever has stopped waiting is about to remove the entry.
+            // If the receiver is gone, its caller is about to remove the entry.
             drop(waiting.send(RequestOutcome::TimedOut { limit }));
         }
     }
 
-    /// Removes a request whose answer nobody wants any more; `false` if it is answered already.
+    /// Removes a cancelled request; `false` if it already has an outcome.
     pub(crate) fn remove(&self, id: u64) -> bool {
         let entry = self.table().entries.remove(&id);
         entry.is_some()
     }
 
-    /// Gives the answer to the one who waits; `false` if nobody does.
+    /// Removes a request and sends it its outcome; `false` if nobody waits for it.
     pub(crate) fn complete(&self, id: u64, answer: RequestOutcome) -> bool {
         let entry = self.table().entries.remove(&id);
         entry.is_some_and(|entry| entry.complete(answer))
@@ -200,19 +200,19 @@ impl PendingRequests {
         self.table().entries.keys().min().copied()
     }
 
-    /// Returns the id of the one request that waits, if it is one.
+    /// Returns the id of the pending request, if there is exactly one.
     pub(crate) fn single(&self) -> Option<u64> {
         let table = self.table();
         let mut ids = table.entries.keys();
         ids.next().filter(|_| ids.next().is_none()).copied()
     }
 
-    /// Tells whether a request waits for its answer.
+    /// Tells whether a request is pending.
     pub(crate) fn is_open(&self, id: u64) -> bool {
         self.table().entries.contains_key(&id)
     }
 
-    /// Notes that the server is still at a request, and tells who wants to know how far.
+    /// Notes progress of a request, and passes it to the listener.
     pub(crate) fn note_progress(&self, id: u64, params: &Json) {
         let listener = {
             let mut table = self.table();
@@ -226,12 +226,12 @@ impl PendingRequests {
             listener
         };
         if let Some(listener) = listener {
-            // A listener that panics costs its own call at most, not the session.
+            // A panic of the listener must not end the session.
             drop(catch_unwind(AssertUnwindSafe(|| listener(params.clone()))));
         }
     }
 
-    /// Returns when the server last said that it is still at a request.
+    /// Returns when the server last sent progress for a request.
     pub(crate) fn last_activity(&self, id: u64) -> Option<Instant> {
         self.table().entries.get(&id)?.last_activity
     }
@@ -242,7 +242,7 @@ impl PendingRequests {
         table.entries.get(&id).is_some_and(|it| matches!(it.observer, Observer::Subscriber(_)))
     }
 
-    /// Returns who waits for the acknowledgement of a subscription, once.
+    /// Returns the channel for the acknowledgement of a subscription, once.
     pub(crate) fn take_subscriber(&self, id: u64) -> Option<oneshot::Sender<SubscriptionAck>> {
         match &mut self.table().entries.get_mut(&id)?.observer {
             Observer::Subscriber(waiting) => waiting.take(),
@@ -255,7 +255,7 @@ impl PendingRequests {
         self.table().entries.keys().copied().collect()
     }
 
-    /// Ends the session for everybody: all who wait learn why, and nobody can enter any more.
+    /// Ends the session: all pending requests fail with the reason, and no new one can be added.
     ///
     /// `unsent` are the requests that were never written.
     pub(crate) fn end(&self, ended: &Arc<SessionEnd>, unsent: &[u64]) {
@@ -266,7 +266,7 @@ impl PendingRequests {
         };
         for (id, entry) in entries {
             let never_sent = unsent.contains(&id);
-            // Whoever has stopped waiting does not need to know.
+            // The result tells whether somebody waits, which does not matter here.
             entry.complete(RequestOutcome::Lost { ended: Arc::clone(ended), never_sent });
         }
     }
@@ -288,7 +288,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Lets the table keep the time until the answer is there.
+    /// Runs the timer loop until the request has its outcome.
     async fn outcome_of(
         pending: &PendingRequests,
         answer: oneshot::Receiver<RequestOutcome>,
@@ -316,7 +316,7 @@ mod tests {
         let hasty = enter(&pending, 2, Deadline::within(SECOND));
         let first = outcome_of(&pending, hasty).await;
         assert_eq!(first, "TimedOut { limit: 1s } after 1.0s");
-        assert!(pending.remove(2), "the entry was left");
+        assert!(pending.remove(2), "the entry is still in the table");
         let second = outcome_of(&pending, patient).await;
         assert_eq!(second, "TimedOut { limit: 5s } after 4.0s");
     }
@@ -331,7 +331,7 @@ mod tests {
         };
         let answer = tokio::select! {
             answer = later => answer,
-            _ = outcome_of(&pending, patient) => panic!("the wrong one was first"),
+            _ = outcome_of(&pending, patient) => panic!("the later deadline came first"),
         };
         assert!(matches!(answer, RequestOutcome::TimedOut { limit: SECOND }));
     }
@@ -375,7 +375,7 @@ mod tests {
         check(99 * SECOND, "TimedOut { limit: 9s } after 16.0s").await;
     }
 
-    /// Gives a request up when it is dropped.
+    /// Removes a request when it is dropped.
     struct Dropped(Arc<PendingRequests>, u64);
 
     impl Drop for Dropped {
@@ -388,7 +388,7 @@ mod tests {
     fn a_listener_may_remove_another_request_when_it_is_dropped() {
         fn check(end: impl FnOnce(&PendingRequests) + Send + 'static) {
             let (done, has_ended) = std::sync::mpsc::channel();
-            // If it waited for itself, the thread would stay behind.
+            // On a thread, so that a deadlock fails the test instead of blocking it.
             std::thread::spawn(move || {
                 let pending = Arc::<PendingRequests>::default();
                 let _other = pending.insert(2, Observer::None, None).unwrap();
@@ -400,7 +400,7 @@ mod tests {
                 end(&pending);
                 done.send(pending.ids()).unwrap();
             });
-            let left = has_ended.recv_timeout(10 * SECOND).expect("nobody waits for himself");
+            let left = has_ended.recv_timeout(10 * SECOND).expect("no deadlock");
             assert_eq!(left, Vec::<u64>::new());
         }
         check(|pending| assert!(pending.remove(1)));

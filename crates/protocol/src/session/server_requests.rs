@@ -1,7 +1,7 @@
-//! Questions of the server that are being answered.
+//! Requests of the server (elicitation, sampling, roots) that are being answered.
 //!
-//! While somebody thinks about an answer, the server cannot go on with what it was asked to do. So
-//! an open question counts as a sign of life, and the answer to it, too.
+//! A server that waits for a response cannot continue with our requests. So an open request of the
+//! server counts as activity, and so does the response to it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,19 +11,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Id;
 
-/// All open questions of one connection.
+/// All open requests of one server.
 #[derive(Default)]
 pub(super) struct ServerRequests(Mutex<OpenServerRequests>);
 
 #[derive(Default)]
 struct OpenServerRequests {
     open: HashMap<Id, CancellationToken>,
-    /// When the last question was answered or taken back.
+    /// When the last request was answered or cancelled.
     latest: Option<Instant>,
 }
 
 impl ServerRequests {
-    /// Enters a question, unless there are `most` already; the token says when to forget it.
+    /// Adds a request, unless there are `most` already; the token is cancelled with the request.
     pub(super) fn insert(&self, id: Id, most: usize) -> Option<CancellationToken> {
         let mut table = self.table();
         if table.open.len() >= most {
@@ -34,7 +34,7 @@ impl ServerRequests {
         Some(token)
     }
 
-    /// Removes a question, and returns its token.
+    /// Removes a request, and returns its token.
     pub(super) fn remove(&self, id: &Id) -> Option<CancellationToken> {
         let mut table = self.table();
         let token = table.open.remove(id)?;
@@ -42,14 +42,14 @@ impl ServerRequests {
         Some(token)
     }
 
-    /// Forgets all questions.
+    /// Cancels all requests.
     pub(super) fn end(&self) {
         for (_, token) in self.table().open.drain() {
             token.cancel();
         }
     }
 
-    /// Returns when it was last the server's turn to wait for us: now, or when it got an answer.
+    /// Returns when the server last waited for a response: now if a request is open.
     pub(super) fn last_activity(&self) -> Option<Instant> {
         let table = self.table();
         if table.open.is_empty() { table.latest } else { Some(Instant::now()) }

@@ -1,34 +1,34 @@
-//! The hook through which a caller sees what is said on a connection, message by message.
+//! The hook through which a caller sees every message and HTTP header of a connection.
 //!
-//! What is handed over is exactly what went over the wire, secrets included: whoever shows or keeps
-//! it has to redact it first.
+//! The data is exactly what was sent and received, including secrets: the tracer must redact it
+//! before it is shown or stored.
 
 use http::{HeaderMap, Method, StatusCode};
 
 use crate::http_client::HttpTarget;
 
-/// Sees everything that is said on a connection. It is called where the connection is read and
-/// written, so it must not wait.
+/// Gets everything that is sent and received on a connection. It is called in the tasks that read
+/// and write the connection, so it must not block.
 pub trait Tracer: Send + Sync + 'static {
-    /// Takes one event.
+    /// Records one event.
     fn record(&self, event: TraceEvent<'_>);
 }
 
-/// Something that was said.
+/// Something that was sent or received.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum TraceEvent<'a> {
     /// A message to the server.
     Sent(&'a [u8]),
-    /// A message of the server, or something else where a message should be.
+    /// A message of the server, or other text in its place.
     Received(&'a [u8]),
-    /// An HTTP request, whose body follows as an event of its own.
+    /// An HTTP request; its body follows as a separate event.
     HttpRequest {
         /// The method.
         method: &'a Method,
-        /// Where it goes.
+        /// The target.
         target: &'a HttpTarget,
-        /// All headers, credentials included.
+        /// All headers, including credentials.
         headers: &'a HeaderMap,
     },
     /// The head of an HTTP response.

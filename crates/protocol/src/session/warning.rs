@@ -1,38 +1,38 @@
-//! Rules that a server broke in a way we survive; `doctor` shows them.
+//! Violations of the protocol by a server that do not break the connection.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::envelope::Flaw;
 
-/// A broken rule, each kept once.
+/// A violation of the protocol; each is kept once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Something other than a message came where only messages may be.
-    #[error("writes text that is no message to its output")]
+    /// Text that is not a message, where only messages are allowed.
+    #[error("writes text that is not a message to its output")]
     JunkOutput,
-    /// A message over the limit was passed over.
+    /// A message over the limit, which was skipped.
     #[error("sent a message that is too large")]
     Oversized,
-    /// An answer without an id, or with one that had to be guessed.
+    /// A response without a usable id.
     #[error("answers without the id of the request")]
     MissingId,
-    /// An answer to a question that was never asked.
+    /// A response to a request that was never sent.
     #[error("answers requests that were never made")]
     UnknownId,
-    /// A request where the era has none.
+    /// A request of the server in an era without such requests.
     #[error("sends requests although its protocol revision has none")]
     UnexpectedRequest,
-    /// A message that breaks the rules of JSON-RPC.
+    /// A violation of JSON-RPC.
     #[error("{0}")]
     Flawed(Flaw),
-    /// A shape that differs from the specification, in words.
+    /// Any other deviation from the specification, described in a sentence.
     #[error("{0}")]
     Other(String),
 }
 
-/// The warnings of one connection; bounded, as a stranger writes them.
+/// The warnings of one connection; bounded, because the server is untrusted.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(Mutex<BTreeSet<Warning>>);
 
@@ -43,10 +43,9 @@ impl Warnings {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < Self::MAX && !kept.contains(&warning) {
             match &warning {
-                // What is odd may have a name that the server gave it, and logs have no foreign
-                // words.
-                Warning::Other(_) => tracing::debug!("the server does something odd"),
-                warning => tracing::debug!(%warning, "the server breaks a rule"),
+                // Its text may contain a name from the server, and logs contain no untrusted text.
+                Warning::Other(_) => tracing::debug!("the server deviates from the specification"),
+                warning => tracing::debug!(%warning, "the server violates the protocol"),
             }
             kept.insert(warning);
         }

@@ -1,51 +1,51 @@
-//! The hook through which the runtime adds headers to requests and answers challenges.
+//! The hook through which the runtime adds headers to HTTP requests and handles 401 and 403.
 
 use std::future::Future;
 use std::pin::Pin;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-/// A future without a name.
+/// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a server said when it wanted to know who asks.
+/// A 401 or 403 response.
 #[derive(Debug, Clone)]
 pub struct Challenge {
     /// 401 or 403.
     pub status: StatusCode,
-    /// The `WWW-Authenticate` headers, as they came.
+    /// The `WWW-Authenticate` headers, unchanged.
     pub www_authenticate: Vec<HeaderValue>,
-    /// How often this request was challenged before.
+    /// How many challenges this request got before this one.
     pub previous_challenges: usize,
     /// The [`Authorizer::generation`] of the headers that the request carried.
     pub generation: u64,
 }
 
-/// What to do about a challenge.
+/// What to do after a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChallengeAction {
-    /// Ask for the headers again and repeat the request, which was not executed.
+    /// Get the headers again and send the request again; the server has not executed it.
     Retry,
     /// Report the challenge to the caller.
     GiveUp,
 }
 
-/// Adds headers to requests and deals with challenges.
+/// Adds headers to requests and handles challenges.
 pub trait Authorizer: Send + Sync + 'static {
-    /// Returns the headers of the next request; everything in them is treated as secret.
+    /// Returns the headers of the next request; all of them are treated as secret.
     fn headers(&self) -> BoxFuture<'_, HeaderMap>;
 
-    /// Returns a number that changes whenever the headers do, so that a challenge to an earlier
-    /// request can be told from one to the current headers.
+    /// Returns a number that changes whenever the headers change. It tells whether a challenge is
+    /// about the current headers or about older ones.
     fn generation(&self) -> u64 {
         0
     }
 
-    /// Decides what happens after a challenge.
+    /// Decides what to do after a challenge.
     fn on_challenge(&self, challenge: Challenge) -> BoxFuture<'_, ChallengeAction>;
 }
 
-/// Adds always the same headers and has no answer to challenges.
+/// Adds the same headers to every request and gives up after a challenge.
 #[derive(Clone, Default)]
 pub struct FixedHeaders(pub HeaderMap);
 

@@ -1,4 +1,6 @@
-//! Sends HTTP requests with the headers of the authorizer, and lets it deal with challenges.
+//! Sends HTTP requests with the credentials of an [`Authorizer`], which also handles challenges.
+//!
+//! Credentials go to one origin only: after a redirect, another server gets none of them.
 
 use std::sync::Arc;
 
@@ -13,19 +15,19 @@ use crate::http_client::{
 use crate::redact::Redactor;
 use crate::session::{RequestError, TraceEvent, Tracer};
 
-/// How many characters of a server's own words are kept.
+/// How many characters of an error response are kept.
 const MAX_EXCERPT: usize = 200;
 
-/// The way out to one server.
+/// An HTTP client for one server, with its credentials.
 pub(crate) struct AuthorizedClient {
     client: HttpClient,
     authorizer: Arc<dyn Authorizer>,
-    /// The server that credentials are meant for.
+    /// The only origin that gets the credentials.
     credentials_origin: UrlOrigin,
     tracer: Option<Arc<dyn Tracer>>,
 }
 
-/// One HTTP request, without what the authorizer adds.
+/// One HTTP request, without the headers of the authorizer.
 pub(crate) struct RequestParts<'a> {
     pub(crate) method: &'a Method,
     pub(crate) address: &'a ServerAddress,
@@ -34,7 +36,7 @@ pub(crate) struct RequestParts<'a> {
     pub(crate) redirects: RedirectPolicy,
 }
 
-/// Where a server is, and how it is known that it is there.
+/// The address of a server and what it may resolve to.
 #[derive(Clone)]
 pub(crate) struct ServerAddress {
     pub(crate) target: HttpTarget,
@@ -42,12 +44,12 @@ pub(crate) struct ServerAddress {
 }
 
 impl ServerAddress {
-    /// An address that a person wrote.
+    /// An address from the configuration.
     pub(crate) fn configured(target: HttpTarget) -> Self {
         Self { target, policy: AddressPolicy::Any }
     }
 
-    /// The address that an answer came from.
+    /// The address that sent a response.
     pub(crate) fn from_response(response: &HttpResponse) -> Self {
         Self { target: response.target.clone(), policy: response.policy }
     }
@@ -62,18 +64,18 @@ impl AuthorizedClient {
         Self { client, authorizer, credentials_origin, tracer: None }
     }
 
-    /// Shows everything that goes through it to somebody.
+    /// Passes every request and response to a tracer.
     pub(crate) fn with_tracer(self, tracer: Option<Arc<dyn Tracer>>) -> Self {
         Self { tracer, ..self }
     }
 
-    /// Returns the beginning of what a server says about a request that failed, without what was
-    /// sent to it as a secret: many servers repeat the token that they do not like.
+    /// Returns the start of an error response. Secrets that were sent to the server are redacted,
+    /// because many servers repeat the token that they reject.
     pub(crate) async fn excerpt(&self, target: &HttpTarget, body: &[u8]) -> String {
         let mut secrets = target.secrets();
         for value in self.authorizer.headers().await.values() {
             let Ok(value) = value.to_str() else { continue };
-            // `Bearer x`: what is repeated may be the `x` alone.
+            // Of `Bearer x`, the server may repeat the `x` alone.
             secrets.extend(value.split_once(' ').map(|(_, token)| token.to_owned()));
             secrets.push(value.to_owned());
         }
@@ -83,10 +85,10 @@ impl AuthorizedClient {
         if is_page { String::new() } else { text.trim().chars().take(MAX_EXCERPT).collect() }
     }
 
-    /// Sends a request; a challenged one was not executed and may be repeated.
+    /// Sends a request, and again if the authorizer says so after a challenge.
     ///
-    /// The headers of the protocol win over those of the authorizer. A server that the first one
-    /// redirected to gets none of them, and its challenges are not for the authorizer either.
+    /// The headers of the protocol replace those of the authorizer. A server on another origin gets
+    /// no headers of the authorizer, and its challenges are not passed to the authorizer.
     pub(crate) async fn send(&self, parts: RequestParts<'_>) -> Result<HttpResponse, RequestError> {
         let ServerAddress { target, policy } = parts.address;
         let is_credentials_origin = *target.origin() == self.credentials_origin;

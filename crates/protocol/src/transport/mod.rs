@@ -1,8 +1,8 @@
-//! How bytes reach a server and come back: pipes of a process, Streamable HTTP, HTTP+SSE.
+//! The client transports: stdio, Streamable HTTP and HTTP+SSE.
 //!
-//! `process` keeps the process tree, `stdio` speaks through its pipes; `events` reads event
-//! streams, `streamable` and `http_sse` are the two ways MCP uses HTTP, which itself is
-//! [`http_client`](crate::http_client).
+//! `process` owns the process tree and `stdio` uses its pipes. `streamable` and
+//! `http_sse` send requests through `authorized_client`, which adds credentials, and read event
+//! streams with `events`. HTTP itself is in [`http_client`](crate::http_client).
 
 mod authorize;
 mod authorized_client;
@@ -26,12 +26,12 @@ pub(crate) use stdio::{LineBuffer, OutputLine, SendError, StdioTransport};
 
 use std::sync::Arc;
 
-/// One of the ways to reach a server.
+/// The transport of one connection.
 pub(crate) enum ClientTransport {
     /// The pipes of a child process.
     Stdio(StdioTransport),
-    /// One exchange per request.
+    /// One HTTP exchange per request.
     StreamableHttp(Arc<streamable::StreamableHttp>),
-    /// Requests one way, everything else on one stream.
+    /// Requests go out by POST, everything else arrives on one event stream.
     HttpSse(Arc<http_sse::HttpSse>),
 }

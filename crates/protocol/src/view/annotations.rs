@@ -1,4 +1,4 @@
-//! What many things carry beside themselves: icons, annotations, and who speaks.
+//! Icons, annotations and roles, which occur in many types.
 
 use bytestring::ByteString;
 
@@ -17,33 +17,32 @@ const ICON: ObjectRules = &[(
 )];
 
 view! {
-    /// A picture that stands for something.
+    /// An icon.
     Icon, ICON
 }
 
 impl Icon {
-    /// Returns where the picture is: an address or the data itself. Foreign; do not follow it
-    /// blindly.
+    /// Returns the URL or data URL of the icon: untrusted, do not fetch it without checks.
     pub fn source(&self) -> Option<ByteString> {
         self.raw.text_at("src")
     }
 
-    /// Returns the kind of file.
+    /// Returns the MIME type.
     pub fn mime_type(&self) -> Option<ByteString> {
         self.raw.text_at("mimeType")
     }
 
-    /// Returns the sizes, such as `48x48` or `any`; some servers write a single one without a list.
+    /// Returns the sizes, such as `48x48` or `any`; some servers send a string instead of a list.
     pub fn sizes(&self) -> Vec<ByteString> {
         self.raw.text_at("sizes").map_or_else(|| self.raw.texts_at("sizes"), |size| vec![size])
     }
 
-    /// Returns the background it is made for: `dark` or `light`.
+    /// Returns the theme: `dark` or `light`.
     pub fn theme(&self) -> Option<ByteString> {
         self.raw.text_at("theme")
     }
 
-    /// Reads the icons of anything.
+    /// Reads the member `icons` of a value.
     pub(super) fn of(raw: &Json) -> Vec<Self> {
         raw.items_at("icons").into_iter().filter(Json::is_object).map(Self::read).collect()
     }
@@ -59,31 +58,31 @@ const ANNOTATIONS: ObjectRules = &[(
 )];
 
 view! {
-    /// For whom a resource or a piece of content is, and how much it matters.
+    /// The annotations of a resource or a content block: audience and priority.
     Annotations, ANNOTATIONS
 }
 
 impl Annotations {
-    /// Returns for whom it is; empty if the server did not say.
+    /// Returns the audience; empty if not specified.
     pub fn audience(&self) -> Vec<Role> {
         self.raw.texts_at("audience").iter().filter_map(|text| Role::of(text)).collect()
     }
 
-    /// Returns how much it matters, from 0 to 1.
+    /// Returns the priority, from 0 to 1.
     pub fn priority(&self) -> Option<f64> {
         self.raw.f64_at("priority").map(|priority| priority.clamp(0.0, 1.0))
     }
 
-    /// Reads the annotations of anything; without any, all answers are "not said".
+    /// Reads the member `annotations` of a value; if it is missing, all accessors return nothing.
     pub(super) fn of(raw: &Json) -> Self {
         Self::read(raw.object_at("annotations").unwrap_or_else(Json::object))
     }
 }
 
-/// Who speaks, or is spoken to.
+/// The sender or the audience of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The person, or what stands for them.
+    /// The person, or a program that acts for them.
     User,
     /// The model.
     Assistant,
@@ -103,7 +102,7 @@ impl Role {
         [Self::User, Self::Assistant].into_iter().find(|role| role.as_str() == text)
     }
 
-    /// Reads the role of a message; a message without a known role is taken as the user's.
+    /// Reads the role of a message; the default is the user.
     pub(super) fn of_message(raw: &Json) -> Self {
         raw.text_at("role").and_then(|text| Self::of(&text)).unwrap_or(Self::User)
     }

@@ -1,7 +1,6 @@
-//! Content: what a tool, a prompt or a model says, block by block.
+//! Content blocks of tools, prompts and models: text, images, audio, resources.
 //!
-//! A block of a kind that nobody has heard of yet is kept as it came, and so is everything in a
-//! known block that this file does not name.
+//! Blocks of unknown types and unknown members of known blocks are kept unchanged.
 
 use std::fmt;
 
@@ -22,71 +21,71 @@ pub struct ContentBlock {
     content: Content,
 }
 
-/// What is in a block.
+/// The content of a block, by type.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
     /// A text.
     Text(ByteString),
-    /// A picture.
+    /// An image.
     Image {
-        /// The bytes, as base64.
+        /// The bytes, as Base64.
         data: ByteString,
-        /// What kind of picture it is.
+        /// The MIME type.
         mime_type: Option<ByteString>,
     },
-    /// A sound.
+    /// Audio.
     Audio {
-        /// The bytes, as base64.
+        /// The bytes, as Base64.
         data: ByteString,
-        /// What kind of sound it is.
+        /// The MIME type.
         mime_type: Option<ByteString>,
     },
-    /// The address of a resource.
+    /// A link to a resource.
     Link(Resource),
-    /// A resource itself.
+    /// An embedded resource.
     Embedded(ResourceContents),
-    /// A model wants a tool to be called (in sampling, from 2025-11-25 on).
+    /// A model requests a tool call (in sampling, from 2025-11-25 on).
     ToolUse {
-        /// Which wish it is.
+        /// The id of the tool use.
         id: ByteString,
-        /// Which tool.
+        /// The name of the tool.
         name: ByteString,
-        /// With which arguments.
+        /// The arguments.
         input: Json,
     },
-    /// What a tool said that a model wanted to be called.
+    /// The result of a tool call that a model requested.
     ToolResult {
-        /// Which wish it answers.
+        /// The id of the tool use.
         tool_use_id: ByteString,
-        /// The answer.
+        /// The result.
         result: ToolResult,
     },
-    /// Something else, or a block without what its kind needs.
+    /// A block of an unknown type, or without a required member.
     Unknown {
-        /// Its kind, empty if it has none.
+        /// The type; empty if it has none.
         kind: ByteString,
     },
 }
 
 impl ContentBlock {
-    /// Reads a block, whatever it is; a bare string is a text.
+    /// Reads a block from any JSON value; a string becomes a text block.
     pub fn read(raw: Json) -> Self {
         let content = raw.as_text().map_or_else(|| Content::read(&raw), Content::Text);
         Self { raw, content }
     }
 
-    /// Returns what is in it.
+    /// Returns the content.
     pub fn content(&self) -> &Content {
         &self.content
     }
 
-    /// Returns the block as it came.
+    /// Returns the block as the server sent it.
     pub fn raw(&self) -> &Json {
         &self.raw
     }
 
-    /// Returns the text of a block of text.
+    /// Returns the text, if it is a text block.
     pub fn as_text(&self) -> Option<&ByteString> {
         match &self.content {
             Content::Text(text) => Some(text),
@@ -94,7 +93,7 @@ impl ContentBlock {
         }
     }
 
-    /// Returns for whom it is.
+    /// Returns the annotations.
     pub fn annotations(&self) -> Annotations {
         Annotations::of(&self.raw)
     }
@@ -104,7 +103,7 @@ impl ContentBlock {
         self.raw.object_at("_meta")
     }
 
-    /// Returns what is against the rules.
+    /// Returns the protocol violations.
     pub fn violations(&self) -> Vec<ProtocolViolation> {
         if !self.raw.is_object() {
             return vec![ProtocolViolation::mismatch("content", &self.raw, JsonType::Object)];
@@ -116,14 +115,14 @@ impl ContentBlock {
             Content::Link(resource) => resource.violations(),
             Content::Embedded(contents) => contents.violations(),
             Content::ToolUse { .. } => check(&self.raw, TOOL_USE),
-            // Results may be nested in each other without end.
+            // Results can be nested, so a recursion would have no bound.
             Content::ToolResult { result, .. } => result.own_violations(),
             Content::Unknown { .. } => Vec::new(),
         });
         violations
     }
 
-    /// Reads content that may be a list, a single block, a string or nothing.
+    /// Reads content that is a list, a single block, a string, `null` or missing.
     pub(super) fn list(content: Option<Json>) -> Vec<Self> {
         match content {
             None => Vec::new(),
@@ -136,7 +135,7 @@ impl ContentBlock {
     }
 }
 
-/// Says only the kind: the content may be secret.
+/// Prints only the type: the content may be secret.
 impl fmt::Debug for ContentBlock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "ContentBlock({:?}, {:?})", self.content, self.raw)
@@ -165,7 +164,7 @@ impl Content {
         let kind = text_of(kind);
         let text = text_of(text);
         let known = match kind.as_deref() {
-            // Without a text there is nothing to show, which is no reason to fail.
+            // A text block without a text is read as an empty text.
             Some("text") => Some(Self::Text(text.unwrap_or_default())),
             None => text.map(Self::Text),
             Some("image") => {
@@ -223,7 +222,7 @@ mod tests {
         assert_eq!(format!("{:?}", block.content()), kind, "{text}");
         let found: Vec<_> = block.violations().iter().map(ToString::to_string).collect();
         assert_eq!(found.join("; "), violations, "{text}");
-        assert_eq!(block.raw().as_str(), text, "kept as it came");
+        assert_eq!(block.raw().as_str(), text, "the raw block is unchanged");
     }
 
     #[test]

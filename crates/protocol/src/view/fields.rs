@@ -1,7 +1,7 @@
-//! Reads single members of a value, and says nothing about the others.
+//! Accessors for single members of a JSON value, and the macros that declare views.
 //!
-//! Looking for members allocates nothing and decodes only what was asked for. A text that
-//! contains no escapes shares the buffer of its message.
+//! Finding a member allocates nothing and decodes only that member. A string without escapes shares
+//! the buffer of its message.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use bytestring::ByteString;
 
 use crate::{Json, scan};
 
-/// Reads members by key; a member that is missing or of another kind is `None`.
+/// Reads members by key; a member that is missing or of another type is `None`.
 pub(super) trait JsonFields {
-    /// Returns a member, also if it is `null`.
+    /// Returns a member, including `null`.
     fn field(&self, key: &str) -> Option<Json>;
 
-    /// Returns a text.
+    /// Returns a string.
     fn text_at(&self, key: &str) -> Option<ByteString>;
 
-    /// Returns `true` or `false`.
+    /// Returns a boolean.
     fn bool_at(&self, key: &str) -> Option<bool>;
 
-    /// Returns a number that is not negative, without its fraction.
+    /// Returns a non-negative number without its fraction.
     fn u64_at(&self, key: &str) -> Option<u64>;
 
     /// Returns a number.
@@ -35,10 +35,10 @@ pub(super) trait JsonFields {
     /// Returns the items of an array; empty for anything else.
     fn items_at(&self, key: &str) -> Vec<Json>;
 
-    /// Returns the texts in an array; empty for anything else.
+    /// Returns the strings in an array; empty for anything else.
     fn texts_at(&self, key: &str) -> Vec<ByteString>;
 
-    /// Returns the text that the value itself is.
+    /// Returns the value itself, if it is a string.
     fn as_text(&self) -> Option<ByteString>;
 }
 
@@ -85,7 +85,7 @@ impl JsonFields for Json {
     }
 }
 
-/// Returns a number that is not negative; also one that was written as `5.0` or `5e3`.
+/// Parses a non-negative number; also accepts `5.0` and `5e3`.
 pub(super) fn parse_u64(text: &str) -> Option<u64> {
     if let Ok(whole) = text.parse() {
         return Some(whole);
@@ -93,24 +93,24 @@ pub(super) fn parse_u64(text: &str) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "not negative, and a cast from a float ends at the largest value"
+        reason = "not negative, and a cast from a float saturates"
     )]
     parse_f64(text).filter(|number| *number >= 0.0).map(|number| number as u64)
 }
 
-/// Returns the number we sent, also when it comes back as a text or a float.
+/// Returns the number that was sent; some servers return it as a string or a float.
 pub(super) fn echoed_number(token: &Json) -> Option<u64> {
     parse_u64(token.as_text().as_deref().unwrap_or(token.as_str()))
 }
 
 fn parse_f64(text: &str) -> Option<f64> {
-    // `inf` and `nan` would be numbers for Rust, too.
+    // Rust would also parse `inf` and `nan`.
     text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         .then(|| text.parse().ok())?
         .filter(|number: &f64| number.is_finite())
 }
 
-/// Declares a view: the value as it came, with its `_meta` and its oddities.
+/// Declares a view: wraps a JSON value, with accessors for `_meta` and protocol violations.
 macro_rules! view {
     ($(#[$about:meta])* $name:ident, $rules:expr) => {
         $(#[$about])*
@@ -120,12 +120,12 @@ macro_rules! view {
         }
 
         impl $name {
-            /// Looks at a value, whatever it is.
+            /// Wraps any JSON value.
             pub fn read(raw: $crate::Json) -> Self {
                 Self { raw }
             }
 
-            /// Returns the value as it came.
+            /// Returns the value as the server sent it.
             pub fn raw(&self) -> &$crate::Json {
                 &self.raw
             }
@@ -135,7 +135,7 @@ macro_rules! view {
                 $crate::view::fields::JsonFields::object_at(&self.raw, "_meta")
             }
 
-            /// Returns what is against the rules.
+            /// Returns the protocol violations.
             pub fn violations(&self) -> Vec<$crate::view::ProtocolViolation> {
                 const RULES: $crate::view::violation::ObjectRules = $rules;
                 $crate::view::violation::check(&self.raw, RULES)
@@ -144,7 +144,7 @@ macro_rules! view {
     };
 }
 
-/// Declares an entry of a list: the text that names it, and the value as it came.
+/// Declares an entry of a list: the string that identifies it, and the JSON value.
 macro_rules! entry {
     (
         $(#[$about:meta])* $name:ident, $list:literal, $key:literal as $accessor:ident, $rules:expr
@@ -159,12 +159,12 @@ macro_rules! entry {
         }
 
         impl $name {
-            #[doc = concat!("Returns `", $key, "`, which names it among the others.")]
+            #[doc = concat!("Returns `", $key, "`, which identifies it in its list.")]
             pub fn $accessor(&self) -> &bytestring::ByteString {
                 &self.key
             }
 
-            /// Returns the value as it came.
+            /// Returns the value as the server sent it.
             pub fn raw(&self) -> &$crate::Json {
                 &self.raw
             }
@@ -185,7 +185,7 @@ macro_rules! entry {
                 raw: $crate::Json,
                 spans: $crate::view::MemberSpans,
             ) -> Self {
-                // Most entries remember none.
+                // Only types with indexed members store them.
                 let _ = spans;
                 Self { key, raw, $($spans: spans,)? }
             }

@@ -1,4 +1,4 @@
-//! The first answer of a server: to `initialize` before 2026-07-28, to `server/discover` since.
+//! The results of the handshake: `initialize` before 2026-07-28, `server/discover` since.
 
 use bytestring::ByteString;
 
@@ -11,7 +11,7 @@ use crate::Json;
 use crate::era::Revision;
 
 view! {
-    /// The answer to `initialize`.
+    /// The result of `initialize`.
     InitializeResult, &[("", &[
         MemberRule::required("protocolVersion", JsonType::String),
         MemberRule::required("capabilities", JsonType::Object),
@@ -21,19 +21,19 @@ view! {
 }
 
 impl InitializeResult {
-    /// Returns the revision that the server wants to speak, as it wrote it.
+    /// Returns the revision that the server chose, as a string.
     pub fn protocol_version(&self) -> Option<ByteString> {
         self.raw.text_at("protocolVersion")
     }
 
-    /// Returns the revision, if it is one that Wharf speaks.
+    /// Returns the revision, if Wharf supports it.
     pub fn revision(&self) -> Option<Revision> {
         self.protocol_version()?.trim().parse().ok()
     }
 }
 
 view! {
-    /// The answer to `server/discover`.
+    /// The result of `server/discover`.
     DiscoverResult, &[("", &[
         MemberRule::required("supportedVersions", JsonType::Array),
         MemberRule::required("capabilities", JsonType::Object),
@@ -45,40 +45,40 @@ view! {
 }
 
 impl DiscoverResult {
-    /// Tells whether this is an answer to that request at all: older servers answer `{}` to
-    /// anything.
+    /// Tells whether this is the result of `server/discover`: some older servers answer `{}` to any
+    /// request.
     pub fn is_discover_result(&self) -> bool {
         self.raw.field("supportedVersions").is_some_and(|versions| !versions.is_null())
     }
 
-    /// Returns the revisions that the server speaks, as it wrote them; also a single one.
+    /// Returns the revisions that the server supports, as strings; also accepts a single string.
     pub fn supported_versions(&self) -> Vec<ByteString> {
         let single = self.raw.text_at("supportedVersions");
         single.map_or_else(|| self.raw.texts_at("supportedVersions"), |version| vec![version])
     }
 
-    /// Returns those that Wharf speaks, too, in the server's order.
+    /// Returns the revisions that both the server and Wharf support, in the server's order.
     pub fn revisions(&self) -> Vec<Revision> {
         let versions = self.supported_versions();
         versions.iter().filter_map(|version| version.trim().parse().ok()).collect()
     }
 
-    /// Returns how long the answer may be kept.
+    /// Returns how long the result may be cached.
     pub fn cache(&self) -> CacheHints {
         CacheHints::read(&self.raw)
     }
 }
 
-/// Gives both first answers the same accessors.
+/// Defines the accessors that both results have in common.
 macro_rules! handshake_result {
     ($($name:ident)*) => { $(
         impl $name {
-            /// Returns what the server can do; nothing, if it does not say.
+            /// Returns the server capabilities; empty if missing.
             pub fn capabilities(&self) -> ServerCapabilities {
                 ServerCapabilities::read(self.raw.field("capabilities").unwrap_or_else(Json::object))
             }
 
-            /// Returns who the server says it is, from `_meta` or from beside it.
+            /// Returns the server info, from `_meta` or from the result itself.
             pub fn server_info(&self) -> Implementation {
                 Implementation::read(self.info().unwrap_or_else(Json::object))
             }
@@ -88,12 +88,12 @@ macro_rules! handshake_result {
                 info.or_else(|| self.raw.field("serverInfo"))
             }
 
-            /// Returns how the server wants to be used: foreign text.
+            /// Returns the server's instructions for the model: untrusted text.
             pub fn instructions(&self) -> Option<String> {
                 self.raw.field("instructions")?.to_text()
             }
 
-            /// Returns what is against the rules, also in the capabilities and the name.
+            /// Returns the protocol violations, also in the capabilities and the server info.
             pub fn all_violations(&self) -> Vec<ProtocolViolation> {
                 let mut violations = self.violations();
                 for violation in self.capabilities().violations() {

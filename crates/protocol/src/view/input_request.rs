@@ -1,7 +1,7 @@
-//! What a server asks the person or the client for.
+//! Requests of a server to the client or the person: input requests, elicitation, roots.
 //!
-//! Before 2026-07-28 a question is a request of its own; since then it comes inside a result that
-//! is not complete. The questions themselves are the same.
+//! Before 2026-07-28 each is a JSON-RPC request of the server. Since then they are in a result of
+//! type `input_required`. Method and params are the same in both.
 
 use bytestring::ByteString;
 
@@ -10,7 +10,7 @@ use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::{Json, Members, scan};
 
 view! {
-    /// A result that is not complete: questions to answer before the request is sent again.
+    /// An `input_required` result: input requests to answer before the request is sent again.
     InputRequired, &[("", &[
         MemberRule::required("resultType", JsonType::String),
         MemberRule::optional("inputRequests", JsonType::Object),
@@ -19,30 +19,30 @@ view! {
 }
 
 impl InputRequired {
-    /// Returns the questions, in order.
+    /// Returns the input requests, in order.
     pub fn requests(&self) -> Vec<InputRequest> {
         InputRequest::list(&self.raw)
     }
 
-    /// Returns what has to be sent back exactly as it came, if anything has.
+    /// Returns the state that must be sent back unchanged, if there is one.
     pub fn request_state(&self) -> Option<Json> {
         self.raw.field("requestState").filter(|state| !state.is_null())
     }
 }
 
-/// One of the questions in a result.
+/// One input request in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRequest {
-    /// What the answer has to be filed under.
+    /// The key of the answer in `inputResponses`.
     pub key: ByteString,
-    /// What is asked, such as `elicitation/create`; empty if the server did not say.
+    /// The method, such as `elicitation/create`; empty if missing.
     pub method: ByteString,
-    /// The details.
+    /// The parameters.
     pub params: Option<Json>,
 }
 
 impl InputRequest {
-    /// Reads the questions in a result or in a task.
+    /// Reads the input requests in a result or in a task.
     pub(super) fn list(raw: &Json) -> Vec<Self> {
         let Some(requests) = raw.object_at("inputRequests") else { return Vec::new() };
         let read = |(key, request): (&str, &serde_json::value::RawValue)| {
@@ -70,36 +70,36 @@ const ELICITATION: ObjectRules = &[(
 )];
 
 view! {
-    /// A question to the person: the parameters of `elicitation/create`.
+    /// A question of the server to the person: the parameters of `elicitation/create`.
     Elicitation, ELICITATION
 }
 
-/// How the person is asked.
+/// The mode of an elicitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitationMode {
-    /// With a form.
+    /// A form.
     Form {
-        /// The schema of the form; allows nothing but an empty object if the server sent none.
+        /// The schema of the form; without one, only an empty object is allowed.
         schema: Json,
     },
-    /// With a page in a browser.
+    /// A page in a browser.
     Url {
-        /// Its address: foreign, to be shown before it is opened.
+        /// The URL: untrusted, must be displayed before it is opened.
         url: ByteString,
-        /// What the server calls it when it says that it is done (2025-11-25).
+        /// The id in the notification of its completion (2025-11-25).
         id: Option<ByteString>,
     },
-    /// In a way that Wharf does not know, or without what that way needs.
+    /// An unknown mode, or one without a required member.
     Unknown,
 }
 
 impl Elicitation {
-    /// Returns the question: foreign text.
+    /// Returns the question: untrusted text.
     pub fn message(&self) -> ByteString {
         self.raw.text_at("message").unwrap_or_default()
     }
 
-    /// Returns how the person is asked; with a form, if the server did not say.
+    /// Returns the mode; the default is a form.
     pub fn mode(&self) -> ElicitationMode {
         let mode = self.raw.text_at("mode");
         match mode.as_deref().unwrap_or("form") {
@@ -119,24 +119,24 @@ impl Elicitation {
 }
 
 view! {
-    /// The data of the error that wants pages to be visited first (-32042, 2025-11-25).
+    /// The data of the error `URL elicitation required` (-32042, 2025-11-25).
     UrlElicitationRequired, &[("", &[MemberRule::required("elicitations", JsonType::Array)])]
 }
 
 impl UrlElicitationRequired {
-    /// Returns the pages.
+    /// Returns the elicitations that must be completed first.
     pub fn elicitations(&self) -> Vec<Elicitation> {
         self.raw.items_at("elicitations").into_iter().map(Elicitation::read).collect()
     }
 }
 
 entry! {
-    /// A folder or another place that a client lets servers know about.
+    /// A root of the client: a folder or another location.
     Root, "roots", "uri" as uri, &[("", &[MemberRule::optional("name", JsonType::String)])]
 }
 
 impl Root {
-    /// Returns its name for people.
+    /// Returns the display name.
     pub fn name(&self) -> Option<ByteString> {
         self.raw.text_at("name")
     }

@@ -1,8 +1,7 @@
-//! Adds members to JSON that is already written, above all `_meta`, and leaves every other byte
-//! alone.
+//! Adds members such as `_meta` to JSON text without changing any other byte.
 //!
-//! Since 2026-07-28 every request carries who asks and what they can do. Arguments may be large
-//! and their digits matter, so they are copied as text, never decoded.
+//! Since 2026-07-28 every request has the client info and the client capabilities in `_meta`.
+//! Arguments may be large and their digits matter, so they are copied as text, never decoded.
 
 use std::ops::Range;
 
@@ -11,26 +10,26 @@ use crate::scan::{self, is_key};
 
 /// The keys in `_meta` that the specification names.
 pub mod key {
-    /// With a request: the revision it is written in.
+    /// In a request: the protocol revision.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// With a request: what the client can do.
+    /// In a request: the client capabilities.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// With a request: who the client is.
+    /// In a request: the client info.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// With a request: which log messages are wanted.
+    /// In a request: the minimum level of log messages.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// With a result: who the server is.
+    /// In a result: the server info.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// With a notification: which request asked for it.
+    /// In a notification: the id of the `subscriptions/listen` request.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// With a request: what to call it in `notifications/progress`.
+    /// In a request: the token for `notifications/progress`.
     pub const PROGRESS_TOKEN: &str = "progressToken";
 }
 
 /// Returns the parameters with entries added to their `_meta`; each entry is a key and a JSON text.
 ///
-/// Entries that are there already keep their place; ours replace those with the same key.
-/// Of entries with the same key the last counts. Parameters that are no object count as none.
+/// Existing entries keep their position; a new entry replaces an existing one with the same key.
+/// Of new entries with the same key the last counts. Parameters that are not an object are dropped.
 ///
 /// ```
 /// use wharf_protocol::{Json, view::with_meta};
@@ -51,11 +50,11 @@ pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
     with_members(params, &[("_meta", meta.as_str())])
 }
 
-/// Returns an object with members set; each is a key and a JSON text. What is no object counts as
-/// an empty one.
+/// Returns an object with members set; each is a key and a JSON text. A value that is not an object
+/// counts as an empty object.
 pub(crate) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
     let object = if object.starts_with('{') { object } else { "{}" };
-    // Every occurrence of a key is replaced, so that it does not matter which one a reader takes.
+    // Every occurrence of a key is replaced, because readers differ in which of them they use.
     let written: Vec<(&str, &str)> = scan::members(object).collect();
     let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
     let mut added = Vec::new();
@@ -74,7 +73,7 @@ pub(crate) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
     splice(object, &added, &replaced)
 }
 
-/// Writes the object with new members in front and some values replaced.
+/// Writes the object with new members first and some values replaced.
 fn splice(object: &str, added: &[(&str, &str)], replaced: &[(Range<usize>, &str)]) -> Json {
     let growth: usize = added.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
     let changes: usize = replaced.iter().map(|(_, value)| value.len()).sum();
@@ -101,7 +100,7 @@ fn splice(object: &str, added: &[(&str, &str)], replaced: &[(Range<usize>, &str)
     Json::trusted(text)
 }
 
-/// Returns where a part of a text is.
+/// Returns the range of a slice within its text.
 fn range_in(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()

@@ -1,18 +1,18 @@
-//! What is inside messages: views of what servers send, and builders for what Wharf sends.
+//! The contents of messages: views of what servers send, and builders for what Wharf sends.
 //!
-//! A view keeps the text it looks at and never fails as a whole: what is missing or of the wrong
-//! kind is `None`, what is unknown stays in the text, and what is against the rules can be asked
-//! for as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write what the revision in
-//! use knows.
+//! A view wraps the text of a JSON value and never fails as a whole: a member that is missing or
+//! has the wrong type is `None`, unknown members stay in the text, and protocol violations are
+//! reported as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write only what the
+//! revision knows.
 //!
-//! ```text
-//! page           lists, entry by entry: ToolDefinition, Resource, Prompt, Skill, Task, Root
-//! hello, server  the first answer of a server
-//! result         answers, made of content
-//! ask, sampling  questions of a server
-//! notice         what servers tell without being asked
-//! meta           `_meta`, added without touching the rest
-//! ```
+//! - `list_page`: lists, entry by entry (tools, resources, prompts, skills, tasks, roots)
+//! - `handshake`: results of `initialize` and `server/discover`
+//! - `server_capabilities`: server capabilities and server info
+//! - `tool_result`, `content`: tool results, content blocks, completions
+//! - `input_request`, `sampling`: requests of a server: elicitation, sampling, roots
+//! - `notification`: notifications: logs, progress, cancellation, changes
+//! - `meta`: adds `_meta` without changing other bytes
+//! - `violation`: protocol violations
 
 mod annotations;
 mod content;

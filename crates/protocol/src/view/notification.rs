@@ -1,4 +1,4 @@
-//! What servers tell without being asked: log lines, progress, changes, withdrawn requests.
+//! Notifications of servers: log messages, progress, cancellation, changes.
 
 use bytestring::ByteString;
 
@@ -7,7 +7,7 @@ use super::violation::{JsonType, MemberRule};
 use crate::Json;
 
 view! {
-    /// A line for the log: `notifications/message`.
+    /// A log message: `notifications/message`.
     LogMessage, &[("", &[
         MemberRule::required("level", JsonType::String).one_of(LogLevel::NAMES),
         MemberRule::optional("logger", JsonType::String),
@@ -15,23 +15,23 @@ view! {
 }
 
 impl LogMessage {
-    /// Returns how serious it is; information, if the server did not say.
+    /// Returns the log level; the default is `info`.
     pub fn level(&self) -> LogLevel {
         let level = self.raw.text_at("level");
         level.and_then(|level| LogLevel::read(&level)).unwrap_or(LogLevel::Info)
     }
 
-    /// Returns which part of the server speaks.
+    /// Returns the name of the logger.
     pub fn logger(&self) -> Option<ByteString> {
         self.raw.text_at("logger")
     }
 
-    /// Returns what it says: any value.
+    /// Returns the data: any JSON value.
     pub fn data(&self) -> Option<Json> {
         self.raw.field("data")
     }
 
-    /// Returns what it says as a line: the text, or the value as JSON. Foreign text.
+    /// Returns the data as text: the string, or the value as JSON. Untrusted text.
     pub fn text(&self) -> ByteString {
         let data = self.data().or_else(|| self.raw.field("message"));
         let data = data.unwrap_or_else(Json::null);
@@ -39,24 +39,24 @@ impl LogMessage {
     }
 }
 
-/// How serious a log message is, from the least to the most.
+/// The level of a log message, from the least to the most severe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// For those who look for a mistake.
+    /// Details for debugging.
     Debug,
-    /// Worth knowing.
+    /// General information.
     Info,
-    /// Worth noticing.
+    /// A normal but significant event.
     Notice,
-    /// It goes on, worse than before.
+    /// Something may be wrong.
     Warning,
-    /// Something failed.
+    /// An operation failed.
     Error,
-    /// Something important failed.
+    /// A component failed.
     Critical,
-    /// Somebody has to act now.
+    /// Somebody must act immediately.
     Alert,
-    /// Nothing works any more.
+    /// The system is unusable.
     Emergency,
 }
 
@@ -80,7 +80,7 @@ impl LogLevel {
         Self::NAMES[self as usize]
     }
 
-    /// Reads a level, also in the spelling of other loggers.
+    /// Reads a level; also accepts the names that other loggers use, such as `warn`.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         match text.as_str() {
@@ -93,14 +93,14 @@ impl LogLevel {
         }
     }
 
-    /// Returns the level of exactly this name.
+    /// Returns the level with exactly this name.
     pub(crate) fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == text)
     }
 }
 
 view! {
-    /// How far a request is: `notifications/progress`.
+    /// The progress of a request: `notifications/progress`.
     Progress, &[("", &[
         MemberRule::required("progress", JsonType::Number),
         MemberRule::optional("total", JsonType::Number),
@@ -109,7 +109,7 @@ view! {
 }
 
 impl Progress {
-    /// Returns the token of the request, as it was sent with it.
+    /// Returns the progress token of the request.
     pub fn token(&self) -> Option<Json> {
         self.raw.field("progressToken")
     }
@@ -119,42 +119,42 @@ impl Progress {
         self.raw.f64_at("progress")
     }
 
-    /// Returns how much there is to do.
+    /// Returns how much there is to do in total.
     pub fn total(&self) -> Option<f64> {
         self.raw.f64_at("total")
     }
 
-    /// Returns what is being done: foreign text.
+    /// Returns what is being done: untrusted text.
     pub fn message(&self) -> Option<ByteString> {
         self.raw.text_at("message")
     }
 }
 
 view! {
-    /// A request is withdrawn: `notifications/cancelled`.
+    /// The cancellation of a request: `notifications/cancelled`.
     Cancelled, &[("", &[MemberRule::optional("reason", JsonType::String)])]
 }
 
 impl Cancelled {
-    /// Returns which request it is about.
+    /// Returns the id of the request.
     pub fn request_id(&self) -> Option<Json> {
         self.raw.field("requestId").filter(|id| !id.is_null())
     }
 
-    /// Returns why: foreign text.
+    /// Returns the reason: untrusted text.
     pub fn reason(&self) -> Option<ByteString> {
         self.raw.text_at("reason")
     }
 }
 
 view! {
-    /// Something changed: the parameters of `notifications/resources/updated`, of the
-    /// `list_changed` family, and of `notifications/elicitation/complete`.
+    /// A change: the parameters of `notifications/resources/updated`, of all `list_changed`
+    /// notifications, and of `notifications/elicitation/complete`.
     ChangeNotification, &[]
 }
 
 impl ChangeNotification {
-    /// Returns the address of the resource that changed.
+    /// Returns the URI of the resource that changed.
     pub fn uri(&self) -> Option<ByteString> {
         self.raw.text_at("uri")
     }

@@ -1,4 +1,4 @@
-//! Prompts as servers offer them, and the messages they become.
+//! Prompts of servers, their arguments, and the messages of a prompt result.
 
 use bytestring::ByteString;
 
@@ -20,42 +20,42 @@ const PROMPT: ObjectRules = &[(
 )];
 
 entry! {
-    /// Messages that a server has prepared.
+    /// A prompt: a template for messages.
     Prompt, "prompts", "name" as name, PROMPT
 }
 
 impl Prompt {
-    /// Returns the name for people.
+    /// Returns the display name.
     pub fn title(&self) -> Option<ByteString> {
         self.raw.text_at("title").filter(|title| !title.is_empty())
     }
 
-    /// Returns what it is for, in the server's words.
+    /// Returns the server's description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
         self.raw.text_at("description")
     }
 
-    /// Returns what can be filled in; what has no name cannot.
+    /// Returns the arguments; those without a name are left out.
     pub fn arguments(&self) -> Vec<PromptArgument> {
         self.raw.items_at("arguments").iter().filter_map(PromptArgument::read).collect()
     }
 
-    /// Returns its pictures.
+    /// Returns the icons.
     pub fn icons(&self) -> Vec<Icon> {
         Icon::of(&self.raw)
     }
 }
 
-/// Something to fill in.
+/// An argument of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptArgument {
-    /// Its name.
+    /// The name.
     pub name: ByteString,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<ByteString>,
-    /// What it is, in the server's words.
+    /// The server's description: untrusted text.
     pub description: Option<ByteString>,
-    /// Whether it has to be filled in.
+    /// Whether a value is required.
     pub is_required: bool,
 }
 
@@ -79,12 +79,12 @@ const RESULT: ObjectRules = &[(
 )];
 
 view! {
-    /// The answer to `prompts/get`.
+    /// The result of `prompts/get`.
     PromptResult, RESULT
 }
 
 impl PromptResult {
-    /// Returns what it is for, in the server's words.
+    /// Returns the server's description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
         self.raw.text_at("description")
     }
@@ -104,17 +104,17 @@ const MESSAGE: ObjectRules = &[(
 )];
 
 view! {
-    /// A message of a prompt, or of a conversation that a server wants continued.
+    /// A message of a prompt or of a sampling request.
     PromptMessage, MESSAGE
 }
 
 impl PromptMessage {
-    /// Returns who speaks; the user, if the server did not say.
+    /// Returns the role of the sender; the default is the user.
     pub fn role(&self) -> Role {
         Role::of_message(&self.raw)
     }
 
-    /// Returns what is said: usually one block, in sampling also several.
+    /// Returns the content: usually one block, in sampling also several.
     pub fn content(&self) -> Vec<ContentBlock> {
         ContentBlock::list(self.raw.field("content"))
     }

@@ -1,4 +1,4 @@
-//! Resources, templates of resources, and what is inside a resource.
+//! Resources, resource templates, and the contents of resources.
 
 use bytestring::ByteString;
 
@@ -36,46 +36,46 @@ const TEMPLATE: ObjectRules = &[(
 )];
 
 entry! {
-    /// Something that a server can be asked to read.
+    /// A resource that a server can read.
     Resource, "resources", "uri" as uri, RESOURCE
 }
 
 entry! {
-    /// A pattern for the addresses of resources.
+    /// A URI template for resources.
     ResourceTemplate, "resourceTemplates", "uriTemplate" as uri_template, TEMPLATE
 }
 
-/// Gives both kinds of resources the same accessors.
+/// Defines the accessors that resources and resource templates have in common.
 macro_rules! resource_accessors {
     ($($name:ident)*) => { $(
         impl $name {
-            /// Returns its name, or its address if it has none.
+            /// Returns the name; if it is missing, the URI.
             pub fn name(&self) -> ByteString {
                 let name = self.raw.text_at("name").filter(|name| !name.is_empty());
                 name.unwrap_or_else(|| self.key.clone())
             }
 
-            /// Returns the name for people.
+            /// Returns the display name.
             pub fn title(&self) -> Option<ByteString> {
                 self.raw.text_at("title").filter(|title| !title.is_empty())
             }
 
-            /// Returns what it is, in the server's words.
+            /// Returns the server's description: untrusted text.
             pub fn description(&self) -> Option<ByteString> {
                 self.raw.text_at("description")
             }
 
-            /// Returns the kind of content.
+            /// Returns the MIME type.
             pub fn mime_type(&self) -> Option<ByteString> {
                 self.raw.text_at("mimeType")
             }
 
-            /// Returns for whom it is.
+            /// Returns the annotations.
             pub fn annotations(&self) -> Annotations {
                 Annotations::of(&self.raw)
             }
 
-            /// Returns its pictures.
+            /// Returns the icons.
             pub fn icons(&self) -> Vec<Icon> {
                 Icon::of(&self.raw)
             }
@@ -86,7 +86,7 @@ macro_rules! resource_accessors {
 resource_accessors!(Resource ResourceTemplate);
 
 impl Resource {
-    /// Returns its size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> Option<u64> {
         self.raw.u64_at("size")
     }
@@ -103,22 +103,22 @@ const CONTENTS: ObjectRules = &[(
 )];
 
 view! {
-    /// What is inside a resource, or inside one of the files of a folder.
+    /// The contents of a resource, or of one file in a folder.
     ResourceContents, CONTENTS
 }
 
-/// The content itself.
+/// The body of a resource.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ResourceBody {
     /// A text.
     Text(ByteString),
-    /// Bytes, as base64.
+    /// Bytes, as Base64.
     Blob(ByteString),
-    /// Neither.
+    /// Neither text nor bytes.
     Missing,
 }
 
-/// Says only how long it is: the content may be secret.
+/// Prints only the length: the content may be secret.
 impl std::fmt::Debug for ResourceBody {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -130,17 +130,17 @@ impl std::fmt::Debug for ResourceBody {
 }
 
 impl ResourceContents {
-    /// Returns its address.
+    /// Returns the URI.
     pub fn uri(&self) -> Option<ByteString> {
         self.raw.text_at("uri")
     }
 
-    /// Returns the kind of content.
+    /// Returns the MIME type.
     pub fn mime_type(&self) -> Option<ByteString> {
         self.raw.text_at("mimeType")
     }
 
-    /// Returns the content; an empty text may hide a blob, so that goes first.
+    /// Returns the body; a blob is preferred over an empty text, because some servers send both.
     pub fn body(&self) -> ResourceBody {
         let text = self.raw.text_at("text");
         if let Some(text) = text.clone().filter(|text| !text.is_empty()) {
@@ -155,12 +155,12 @@ impl ResourceContents {
 }
 
 view! {
-    /// The answer to `resources/read`.
+    /// The result of `resources/read`.
     ReadResult, &[("", &[MemberRule::required("contents", JsonType::Array)])]
 }
 
 impl ReadResult {
-    /// Returns the contents; a single one that is in no list is accepted, too.
+    /// Returns the contents; also accepts a single object instead of a list.
     pub fn contents(&self) -> Vec<ResourceContents> {
         let contents = self.raw.field("contents");
         let list = match contents {
@@ -171,12 +171,12 @@ impl ReadResult {
         list.into_iter().filter(Json::is_object).map(ResourceContents::read).collect()
     }
 
-    /// Returns how long it may be kept.
+    /// Returns how long the result may be cached.
     pub fn cache(&self) -> CacheHints {
         CacheHints::read(&self.raw)
     }
 
-    /// Returns what is against the rules, also inside the contents.
+    /// Returns the protocol violations, also inside the contents.
     pub fn all_violations(&self) -> Vec<ProtocolViolation> {
         let mut violations = self.violations();
         for contents in self.contents() {

@@ -1,4 +1,4 @@
-//! A server's wish that the client's model says something: `sampling/createMessage`.
+//! Sampling: a server requests a message from the client's model (`sampling/createMessage`).
 
 use bytestring::ByteString;
 
@@ -40,17 +40,17 @@ impl Sampling {
         PromptMessage::list(&self.raw)
     }
 
-    /// Returns how long the answer may become; `None` if the server forgot to say.
+    /// Returns the maximum number of tokens; `None` if it is missing.
     pub fn max_tokens(&self) -> Option<u64> {
         self.raw.u64_at("maxTokens")
     }
 
-    /// Returns the instructions for the model: foreign text.
+    /// Returns the system prompt: untrusted text.
     pub fn system_prompt(&self) -> Option<ByteString> {
         self.raw.text_at("systemPrompt")
     }
 
-    /// Returns which model the server would like.
+    /// Returns the server's model preferences.
     pub fn model_preferences(&self) -> ModelPreferences {
         let preferences = self.raw.object_at("modelPreferences").unwrap_or_else(Json::object);
         ModelPreferences {
@@ -65,27 +65,27 @@ impl Sampling {
         }
     }
 
-    /// Returns how adventurous the model should be.
+    /// Returns the sampling temperature.
     pub fn temperature(&self) -> Option<f64> {
         self.raw.f64_at("temperature")
     }
 
-    /// Returns the texts that end the answer.
+    /// Returns the stop sequences.
     pub fn stop_sequences(&self) -> Vec<ByteString> {
         self.raw.texts_at("stopSequences")
     }
 
-    /// Returns what else of the session the model should see: `none`, `thisServer` or `allServers`.
+    /// Returns which context the model should get: `none`, `thisServer` or `allServers`.
     pub fn include_context(&self) -> Option<ByteString> {
         self.raw.text_at("includeContext")
     }
 
-    /// Returns what is meant for the model's provider only.
+    /// Returns the metadata for the model provider.
     pub fn metadata(&self) -> Option<Json> {
         self.raw.object_at("metadata")
     }
 
-    /// Returns the tools that the model may want to be called; unusable ones are left out.
+    /// Returns the tools that the model may use; unusable ones are left out.
     pub fn tools(&self) -> Vec<ToolDefinition> {
         self.raw
             .items_at("tools")
@@ -94,7 +94,7 @@ impl Sampling {
             .collect()
     }
 
-    /// Returns whether the model may, must or must not use them.
+    /// Returns whether the model may, must or must not use the tools.
     pub fn tool_choice(&self) -> ToolChoice {
         let choice = self.raw.object_at("toolChoice").and_then(|choice| choice.text_at("mode"));
         match choice.as_deref() {
@@ -105,28 +105,28 @@ impl Sampling {
     }
 }
 
-/// Which model a server would like; a wish, no more.
+/// The model preferences of a server; not binding.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelPreferences {
-    /// Parts of names of models, the best first.
+    /// Substrings of model names, the most preferred first.
     pub hints: Vec<ByteString>,
-    /// How much a low price matters, from 0 to 1.
+    /// The priority of low cost, from 0 to 1.
     pub cost: Option<f64>,
-    /// How much speed matters.
+    /// The priority of speed, from 0 to 1.
     pub speed: Option<f64>,
-    /// How much ability matters.
+    /// The priority of intelligence, from 0 to 1.
     pub intelligence: Option<f64>,
 }
 
 /// Whether a model may use tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// It has to.
+    /// The model must use a tool.
     Required,
-    /// It must not.
+    /// The model must not use tools.
     None,
 }
 

@@ -1,7 +1,7 @@
-//! What a server says about itself: its capabilities and its name.
+//! Server capabilities and server info.
 //!
-//! A capability counts as there unless it is missing, `null` or `false`: `"tools": true` is wrong
-//! and perfectly clear.
+//! A server has a capability unless the member is missing, `null` or `false`: `"tools": true` is a
+//! protocol violation, but its meaning is clear.
 
 use bytestring::ByteString;
 
@@ -25,42 +25,42 @@ const CAPABILITIES: ObjectRules = &[(
 )];
 
 view! {
-    /// What a server can do.
+    /// The capabilities of a server.
     ServerCapabilities, CAPABILITIES
 }
 
-/// A capability and its details.
+/// The details of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Feature {
-    /// The server tells when the list changes.
+    /// The server notifies when the list changes.
     pub list_changed: bool,
-    /// The server tells when a resource changes.
+    /// The server supports subscriptions to resources.
     pub subscribe: bool,
 }
 
-/// What a server can do with tasks (2025-11-25).
+/// The task capabilities of a server (2025-11-25).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskFeatures {
-    /// It lists them.
+    /// It lists tasks.
     pub list: bool,
-    /// It cancels them.
+    /// It cancels tasks.
     pub cancel: bool,
-    /// It calls tools as tasks.
+    /// It runs tool calls as tasks.
     pub call_tool: bool,
 }
 
 impl ServerCapabilities {
-    /// Returns whether there are tools.
+    /// Returns the capability `tools`.
     pub fn tools(&self) -> Option<Feature> {
         self.feature("tools")
     }
 
-    /// Returns whether there are resources.
+    /// Returns the capability `resources`.
     pub fn resources(&self) -> Option<Feature> {
         self.feature("resources")
     }
 
-    /// Returns whether there are prompts.
+    /// Returns the capability `prompts`.
     pub fn prompts(&self) -> Option<Feature> {
         self.feature("prompts")
     }
@@ -70,7 +70,7 @@ impl ServerCapabilities {
         declared_capability(&self.raw, "logging").is_some()
     }
 
-    /// Returns what it can do with tasks, in the way of 2025-11-25.
+    /// Returns the capability `tasks` of 2025-11-25.
     pub fn tasks(&self) -> Option<TaskFeatures> {
         let tasks = declared_capability(&self.raw, "tasks")?;
         let tools = tasks.object_at("requests").and_then(|requests| requests.object_at("tools"));
@@ -86,7 +86,7 @@ impl ServerCapabilities {
         declared_capability(&self.raw.object_at("extensions")?, name)
     }
 
-    /// Returns the settings of something experimental.
+    /// Returns the settings of an experimental capability, if the server has it.
     pub fn experimental(&self, name: &str) -> Option<Json> {
         declared_capability(&self.raw.object_at("experimental")?, name)
     }
@@ -103,7 +103,7 @@ fn declared_capability(raw: &Json, name: &str) -> Option<Json> {
 }
 
 view! {
-    /// Who a server says it is; not to be trusted, not even to be unique.
+    /// The name and version that a server reports: untrusted and not necessarily unique.
     Implementation, &[("", &[
         MemberRule::required("name", JsonType::String),
         MemberRule::required("version", JsonType::String),
@@ -115,12 +115,12 @@ view! {
 }
 
 impl Implementation {
-    /// Returns its name; some servers send nothing else.
+    /// Returns the name; some servers send it as a string instead of an object.
     pub fn name(&self) -> Option<ByteString> {
         self.raw.as_text().or_else(|| self.raw.text_at("name"))
     }
 
-    /// Returns its version; also one that was written as a number.
+    /// Returns the version; also accepts a number.
     pub fn version(&self) -> Option<ByteString> {
         let version = self.raw.field("version").filter(|version| !version.is_null())?;
         let digits = || {
@@ -129,22 +129,22 @@ impl Implementation {
         version.as_text().or_else(digits)
     }
 
-    /// Returns its name for people.
+    /// Returns the display name.
     pub fn title(&self) -> Option<ByteString> {
         self.raw.text_at("title").filter(|title| !title.is_empty())
     }
 
-    /// Returns what it is, in its own words.
+    /// Returns the description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
         self.raw.text_at("description")
     }
 
-    /// Returns the address of its page.
+    /// Returns the URL of the website.
     pub fn website_url(&self) -> Option<ByteString> {
         self.raw.text_at("websiteUrl")
     }
 
-    /// Returns its pictures.
+    /// Returns the icons.
     pub fn icons(&self) -> Vec<Icon> {
         Icon::of(&self.raw)
     }

@@ -1,7 +1,6 @@
-//! Skills that a server offers, by the extension of that name: instructions with files.
+//! Skills of a server (the extension for skills): instructions with files.
 //!
-//! A view only says what the server claims. Whether a file has the digest and the size that are
-//! listed here has to be checked when it is read.
+//! A view returns what the server reports. The reader of a file must verify its digest and size.
 
 use bytestring::ByteString;
 
@@ -30,49 +29,49 @@ const SKILL: ObjectRules = &[
 ];
 
 entry! {
-    /// A skill, named by the address of its `SKILL.md`.
+    /// A skill, identified by the URI of its `SKILL.md`.
     Skill, "skills", "uri" as uri, SKILL
 }
 
 /// The files of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillFiles {
-    /// These, `SKILL.md` among them; entries without an address are left out.
+    /// The listed files, including `SKILL.md`; entries without a URI are left out.
     Listed(Vec<SkillFile>),
-    /// They are made when they are read, so nothing can be said about them.
+    /// The files are generated when they are read, so they have no digests.
     Dynamic,
-    /// The server says nothing that is understood.
+    /// The list is missing or not readable.
     Unknown,
 }
 
 /// A file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillFile {
-    /// Its address.
+    /// The URI.
     pub uri: ByteString,
-    /// Its digest, such as `sha256:…`, as the server wrote it.
+    /// The digest as the server sent it, such as `sha256:…`.
     pub digest: Option<ByteString>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: Option<u64>,
 }
 
 impl Skill {
-    /// Returns what stands at the head of `SKILL.md`, as JSON.
+    /// Returns the front matter of `SKILL.md`, as JSON.
     pub fn frontmatter(&self) -> Json {
         self.raw.object_at("frontmatter").unwrap_or_else(Json::object)
     }
 
-    /// Returns its name.
+    /// Returns the name.
     pub fn name(&self) -> Option<ByteString> {
         self.frontmatter().text_at("name")
     }
 
-    /// Returns what it is for: foreign text.
+    /// Returns the description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
         self.frontmatter().text_at("description")
     }
 
-    /// Returns its files.
+    /// Returns the files.
     pub fn files(&self) -> SkillFiles {
         let Some(resources) = self.raw.field("resources") else { return SkillFiles::Unknown };
         if resources.as_text().as_deref() == Some("dynamic") {

@@ -1,5 +1,5 @@
-//! What a client wants to be told about (2026-07-28): sent with `subscriptions/listen`, and sent
-//! back by the server as far as it agrees.
+//! The filter of a subscription (2026-07-28): sent with `subscriptions/listen`; the server returns
+//! the part that it accepts.
 
 use bytestring::ByteString;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::fields::{JsonFields, echoed_number};
 use super::meta::key;
 use crate::Json;
 
-/// What to be told about.
+/// The changes that a subscription is for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubscriptionFilter {
@@ -30,7 +30,7 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Reads a filter; what is missing or wrong is not wanted.
+    /// Reads a filter; members that are missing or invalid are off.
     pub fn read(raw: &Json) -> Self {
         let is_set = |key: &str| raw.bool_at(key).unwrap_or_default();
         let texts = |key: &str| raw.texts_at(key).into_iter().map(ByteString::into).collect();
@@ -43,23 +43,23 @@ impl SubscriptionFilter {
         }
     }
 
-    /// Tells whether nothing is wanted.
+    /// Tells whether the filter includes nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The parameters of `notifications/subscriptions/acknowledged`: what the server agreed to.
+/// The parameters of `notifications/subscriptions/acknowledged`: what the server accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionAcknowledged {
-    /// What it will tell.
+    /// The accepted filter.
     pub filter: SubscriptionFilter,
-    /// Which of our requests it belongs to.
+    /// The id of the `subscriptions/listen` request.
     pub subscription: Option<u64>,
 }
 
 impl SubscriptionAcknowledged {
-    /// Reads the parameters, whatever they are.
+    /// Reads the parameters from any JSON value.
     pub fn read(params: &Json) -> Self {
         let filter = params.object_at("notifications").unwrap_or_else(Json::object);
         let id = params.object_at("_meta").and_then(|meta| meta.field(key::SUBSCRIPTION_ID));

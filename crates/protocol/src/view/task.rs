@@ -1,8 +1,8 @@
-//! Tasks: answers that take their time.
+//! Tasks: requests whose result is available later.
 //!
-//! There are two ways. In 2025-11-25 a task is in the member `task` and its result is fetched with
-//! `tasks/result`; since 2026-07-28 an extension describes it, the task is the result itself, and
-//! `tasks/get` brings the outcome along. One view reads both.
+//! There are two protocols. In 2025-11-25 a task is in the member `task` of a result, and
+//! `tasks/result` returns its result. Since 2026-07-28 tasks are an extension: the task is the
+//! result itself, and `tasks/get` includes the final result or error. One view reads both.
 
 use std::time::Duration;
 
@@ -35,22 +35,22 @@ const TASK: ObjectRules = &[(
 )];
 
 entry! {
-    /// An answer that takes its time.
+    /// A task: a request whose result is available later.
     Task, "tasks", "taskId" as id, TASK
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskStatus {
-    /// It runs; also if the server uses a word that Wharf does not know.
+    /// It is running; also used for an unknown status.
     Working,
-    /// It waits for answers.
+    /// It waits for answers to its input requests.
     InputRequired,
-    /// It is done.
+    /// It is completed.
     Completed,
     /// It failed.
     Failed,
-    /// It was given up.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -58,14 +58,14 @@ impl TaskStatus {
     const NAMES: &'static [&'static str] =
         &["working", "input_required", "completed", "failed", "cancelled"];
 
-    /// Tells whether nothing more will happen.
+    /// Tells whether the status cannot change any more.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
 impl Task {
-    /// Returns the task that a result promises; `None` if the result is an ordinary one.
+    /// Returns the task in a result; `None` if the result has none.
     pub fn from_result(result: &Json) -> Option<Self> {
         if let Some(task) = result.object_at("task") {
             return Self::read(task).ok();
@@ -73,7 +73,7 @@ impl Task {
         (ResultType::of(result) == ResultType::Task).then(|| Self::read(result.clone()).ok())?
     }
 
-    /// Returns how far it is.
+    /// Returns the status.
     pub fn status(&self) -> TaskStatus {
         match self.raw.text_at("status").as_deref() {
             Some("input_required") => TaskStatus::InputRequired,
@@ -84,22 +84,22 @@ impl Task {
         }
     }
 
-    /// Returns what the server says about it: foreign text.
+    /// Returns the status message: untrusted text.
     pub fn status_message(&self) -> Option<ByteString> {
         self.raw.text_at("statusMessage")
     }
 
-    /// Returns how long to wait before asking again.
+    /// Returns how long to wait before polling again.
     pub fn poll_interval(&self) -> Option<Duration> {
         self.raw.duration_at("pollIntervalMs").or_else(|| self.raw.duration_at("pollInterval"))
     }
 
-    /// Returns the result that a finished task brings along (the extension's way).
+    /// Returns the result of a completed task (extension only).
     pub fn result(&self) -> Option<Json> {
         self.raw.object_at("result")
     }
 
-    /// Returns the error that a failed task brings along (the extension's way).
+    /// Returns the error of a failed task (extension only).
     pub fn error(&self) -> Option<RpcError> {
         let error = self.raw.field("error").filter(|error| !error.is_null())?;
         let number = error.field("code").and_then(|number| number.as_str().parse().ok());
@@ -111,7 +111,7 @@ impl Task {
         })
     }
 
-    /// Returns the questions it waits for (the extension's way).
+    /// Returns the input requests that it waits for (extension only).
     pub fn requests(&self) -> Vec<InputRequest> {
         InputRequest::list(&self.raw)
     }

@@ -1,7 +1,7 @@
-//! Tools as servers describe them.
+//! Tools of servers: name, description, schemas, hints.
 //!
-//! A tool is its name and its text; everything else is read when it is asked for. Hints are a
-//! server's own claims: they may inform a person but never replace an approval.
+//! A tool keeps its name and its JSON text; other members are parsed on demand. Hints are
+//! untrusted: they may inform a person but never replace an approval.
 
 use bytestring::ByteString;
 
@@ -47,36 +47,35 @@ const TOOL: ObjectRules = &[
 ];
 
 entry! {
-    /// Something that a server can do.
+    /// A tool of a server.
     ToolDefinition, "tools", "name" as name, TOOL, spans: ["inputSchema", "description"]
 }
 
 impl ToolDefinition {
-    /// Returns the name for people; older servers put it among the annotations.
+    /// Returns the display name; older servers have it in the annotations.
     pub fn title(&self) -> Option<ByteString> {
         let title = |raw: &Json| raw.text_at("title").filter(|title| !title.is_empty());
         title(&self.raw).or_else(|| title(&self.raw.object_at("annotations")?))
     }
 
-    /// Returns what it does, in the server's words.
+    /// Returns the server's description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
         self.spans.get(&self.raw, 1)?.as_text()
     }
 
-    /// Returns the schema of its arguments; `None` if what stands there is no schema at all.
+    /// Returns the schema of the arguments; `None` if the value is not a schema.
     ///
-    /// A schema that is missing, `null` or `true` allows every object, which is what such servers
-    /// mean.
+    /// If the schema is missing, `null` or `true`, every object is allowed.
     pub fn input_schema(&self) -> Option<Json> {
         usable_schema(self.spans.get(&self.raw, 0))
     }
 
-    /// Returns the schema of its structured content.
+    /// Returns the schema of the structured content.
     pub fn output_schema(&self) -> Option<Json> {
         self.raw.object_at("outputSchema")
     }
 
-    /// Returns the server's hints; those of the wrong type count as not given.
+    /// Returns the server's hints; hints of the wrong type are ignored.
     pub fn hints(&self) -> ToolHints {
         let Some(annotations) = self.raw.object_at("annotations") else {
             return ToolHints::default();
@@ -89,7 +88,7 @@ impl ToolDefinition {
         }
     }
 
-    /// Returns its pictures.
+    /// Returns the icons.
     pub fn icons(&self) -> Vec<Icon> {
         Icon::of(&self.raw)
     }
@@ -103,16 +102,16 @@ fn usable_schema(schema: Option<Json>) -> Option<Json> {
     }
 }
 
-/// What a server says about the effects of a tool; `None` where it says nothing.
+/// The hints of a server about the effects of a tool; `None` if not specified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ToolHints {
     /// It changes nothing.
     pub read_only: Option<bool>,
-    /// It may destroy something.
+    /// It may delete or overwrite data.
     pub destructive: Option<bool>,
-    /// Doing it twice is the same as doing it once.
+    /// Repeated calls have no additional effect.
     pub idempotent: Option<bool>,
-    /// It reaches beyond the server.
+    /// It interacts with systems outside of the server.
     pub open_world: Option<bool>,
 }
 

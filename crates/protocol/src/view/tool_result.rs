@@ -1,4 +1,4 @@
-//! Results of calls: what kind of result it is, what a tool said, how an argument could go on.
+//! Tool results, the type of a result, and completions.
 
 use std::sync::LazyLock;
 
@@ -10,21 +10,21 @@ use super::fields::{JsonFields, view};
 use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, check};
 use crate::{Json, scan};
 
-/// What kind of result a server sent (2026-07-28).
+/// The type of a result (2026-07-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResultType {
-    /// The answer; also every result that does not say what it is.
+    /// A complete result; also every result without a type.
     Complete,
-    /// Questions that have to be answered first: [`InputRequired`](super::InputRequired).
+    /// Input requests that must be answered first: [`InputRequired`](super::InputRequired).
     InputRequired,
-    /// The promise of an answer: [`Task`](super::Task).
+    /// A task that will have the result later: [`Task`](super::Task).
     Task,
-    /// Something that only an extension can explain.
+    /// A type of an extension.
     Other(ByteString),
 }
 
 impl ResultType {
-    /// Reads the kind of a result.
+    /// Reads the type of a result.
     pub fn of(result: &Json) -> Self {
         match result.text_at("resultType") {
             None => Self::Complete,
@@ -38,16 +38,15 @@ impl ResultType {
     }
 }
 
-/// The answer to `tools/call`.
+/// The result of `tools/call`.
 ///
-/// Its parts are found when they are asked for, because a result may be large and only be passed
-/// on.
+/// Members are parsed on demand, because a large result may only be passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     raw: Json,
 }
 
-/// Most results do not speak of errors, which is quickly seen.
+/// Finds `isError` quickly: most results do not contain it.
 static IS_ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"isError"));
 
 const TOOL_RESULT: ObjectRules = &[(
@@ -60,20 +59,20 @@ const TOOL_RESULT: ObjectRules = &[(
 )];
 
 impl ToolResult {
-    /// Looks at a result, whatever it is.
+    /// Wraps any JSON value as a result.
     pub fn read(raw: Json) -> Self {
         Self { raw }
     }
 
-    /// Returns the blocks; a single block or a string instead of a list is accepted, too.
+    /// Returns the content blocks; also accepts a single block or a string instead of a list.
     pub fn content(&self) -> Vec<ContentBlock> {
         ContentBlock::list(self.raw.field("content"))
     }
 
     /// Returns the structured content, with all digits.
     ///
-    /// `null` is a value since 2026-07-28, where every result says what it is; before, it is how
-    /// some servers write "nothing".
+    /// Since 2026-07-28, when results have a type, `null` is a valid value. Before, some servers
+    /// send `null` for a missing value.
     pub fn structured(&self) -> Option<Json> {
         let [found, kind] = scan::find(self.raw.as_str(), ["structuredContent", "resultType"]);
         let found = found.map(|found| self.raw.part_at(found))?;
@@ -91,17 +90,17 @@ impl ToolResult {
         self.raw.object_at("_meta")
     }
 
-    /// Returns the result as it came.
+    /// Returns the result as the server sent it.
     pub fn raw(&self) -> &Json {
         &self.raw
     }
 
-    /// Returns what is against the rules, but not inside the blocks.
+    /// Returns the protocol violations, except those inside the blocks.
     pub(super) fn own_violations(&self) -> Vec<ProtocolViolation> {
         check(&self.raw, TOOL_RESULT)
     }
 
-    /// Returns what is against the rules, also inside the blocks.
+    /// Returns the protocol violations, also inside the blocks.
     pub fn violations(&self) -> Vec<ProtocolViolation> {
         if !self.raw.is_object() {
             return vec![ProtocolViolation::mismatch("result", &self.raw, JsonType::Object)];
@@ -113,7 +112,7 @@ impl ToolResult {
 }
 
 view! {
-    /// The answer to `completion/complete`: how an argument could go on.
+    /// The result of `completion/complete`: proposed values of an argument.
     Completion, &[
         ("", &[MemberRule::required("completion", JsonType::Object)]),
         ("completion", &[
@@ -129,12 +128,12 @@ impl Completion {
         self.raw.object_at("completion").unwrap_or_else(Json::object)
     }
 
-    /// Returns the proposals.
+    /// Returns the proposed values.
     pub fn values(&self) -> Vec<ByteString> {
         self.inner().texts_at("values")
     }
 
-    /// Returns how many there are altogether.
+    /// Returns the total number of values.
     pub fn total(&self) -> Option<u64> {
         self.inner().u64_at("total")
     }

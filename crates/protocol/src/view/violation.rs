@@ -1,8 +1,7 @@
-//! What a server did against the rules, although Wharf understood it.
+//! Protocol violations in the contents of messages that Wharf can still read.
 //!
-//! Nothing is collected while a result is read: a view is asked for its oddities when somebody
-//! wants to show them, so ten thousand odd tools cost nothing until then. An oddity names a part
-//! and what was found there, never the value itself.
+//! Reading a result collects nothing: a view computes its violations on demand. A violation names
+//! the member and what is wrong with it, but never contains its value.
 
 use std::fmt;
 
@@ -11,41 +10,41 @@ use bytestring::ByteString;
 use super::fields::JsonFields;
 use crate::Json;
 
-/// How much of a foreign name is shown.
+/// How many characters of an untrusted name are printed.
 const SUBJECT_LENGTH: usize = 80;
 
-/// One deviation from the rules that did no harm.
+/// One protocol violation that did no harm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtocolViolation {
-    /// The name of the tool, prompt or resource it is about: foreign text.
+    /// The name of the tool, prompt or resource: untrusted text.
     pub subject: Option<ByteString>,
-    /// The object that the part is in, empty for the outermost.
+    /// The object that contains the member; empty for the outermost.
     pub within: &'static str,
-    /// The part that deviates.
+    /// The member.
     pub part: &'static str,
-    /// How it deviates.
+    /// What is wrong with it.
     pub kind: ViolationKind,
 }
 
-/// How a part deviates from the rules.
+/// What is wrong with a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViolationKind {
-    /// It has to be there and is not.
+    /// It is required and missing.
     Missing,
-    /// It is a text that must not be empty and is.
+    /// It is an empty string, which is not allowed.
     Empty,
-    /// It is something else than it should be.
+    /// It has the wrong type.
     Type {
-        /// What it is.
+        /// The type of the value.
         found: JsonType,
-        /// What it should be.
+        /// The type in the specification.
         expected: JsonType,
     },
-    /// It is none of the values that have a meaning.
+    /// It is none of the values in the specification.
     Unknown,
 }
 
-/// The six kinds of JSON values.
+/// The six types of JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonType {
     /// `null`.
@@ -54,16 +53,16 @@ pub enum JsonType {
     Boolean,
     /// A number.
     Number,
-    /// A text in quotes.
+    /// A string.
     String,
-    /// A list.
+    /// An array.
     Array,
-    /// Members in braces.
+    /// An object.
     Object,
 }
 
 impl JsonType {
-    /// Tells the kind of a complete value by its first character.
+    /// Returns the type of a complete value, by its first character.
     pub fn of(json: &Json) -> Self {
         match json.as_str().as_bytes().first() {
             Some(b'{') => Self::Object,
@@ -91,8 +90,8 @@ impl ProtocolViolation {
     }
 }
 
-/// Writes one line without control characters, such as `"echo": annotations.title is null, not a
-/// string`.
+/// Writes one line without control characters, such as
+/// `"echo": annotations.title is null, not a string`.
 impl fmt::Display for ProtocolViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(subject) = &self.subject {
@@ -141,17 +140,17 @@ pub(super) struct MemberRule {
 }
 
 impl MemberRule {
-    /// A member that must be there.
+    /// A required member.
     pub(super) const fn required(key: &'static str, expected: JsonType) -> Self {
         Self { key, expected, is_required: true, values: &[] }
     }
 
-    /// A member that may be left out.
+    /// An optional member.
     pub(super) const fn optional(key: &'static str, expected: JsonType) -> Self {
         Self { key, expected, is_required: false, values: &[] }
     }
 
-    /// A text that has to be one of a few.
+    /// A string that must be one of these values.
     pub(super) const fn one_of(mut self, values: &'static [&'static str]) -> Self {
         self.values = values;
         self
@@ -176,7 +175,7 @@ impl MemberRule {
 /// The rules of an object (named "") and of the objects in its members.
 pub(super) type ObjectRules = &'static [(&'static str, &'static [MemberRule])];
 
-/// Returns how a value deviates from its rules.
+/// Returns the violations of the rules in a value.
 pub(super) fn check(json: &Json, rules: ObjectRules) -> Vec<ProtocolViolation> {
     let mut violations = Vec::new();
     for (within, rules) in rules {

@@ -1,8 +1,8 @@
-//! Answers that count for more than one call: for the session, or for good in `approvals.json`.
+//! Stores approvals that count for more than one call: for the session, or in `approvals.json`.
 //!
-//! An answer is bound to the definition of the server and to the tool as it was pinned; when one of
-//! them changes it lapses by itself. What "always for this server" covers is pinned tool by tool as
-//! it is used, so that a tool that changes later asks again.
+//! An approval is bound to the definition of the server and to the pin of the tool, and lapses
+//! when one of them changes. An approval for a whole server pins each tool when it is first
+//! called, so that a tool that changes later needs approval again.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,56 +13,56 @@ use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
 use super::grants::{GrantCheck, Grants};
 use super::revoke::RememberedApproval;
 
-/// How many definitions are remembered; the oldest go.
+/// How many definitions have stored approvals; the oldest are removed.
 const MAX_GRANTS: usize = 500;
 
-/// The answers of one session, and where those for good are.
+/// The approvals of one session, and the folder of those that are stored.
 pub(crate) struct ApprovalStore {
     home: Option<PathBuf>,
     session: Mutex<Grants>,
-    /// How tools were when an answer in the file covered them and could not be bound to that. They
-    /// allow nothing: the file may be changed by others.
+    /// Pins that could not be added to the file. They allow nothing by themselves, because another
+    /// process may change the file; they only detect a tool that has changed since.
     unwritten: Mutex<Grants>,
 }
 
-/// Why an answer could not be kept for good.
+/// Why an approval could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApprovalStoreError {
-    #[error("there is no folder to keep answers in")]
+    #[error("there is no folder to store approvals in")]
     NoHome,
-    #[error("the tool is not pinned, so there is nothing to bind the answer to")]
+    #[error("the tool is not pinned, so the approval cannot be bound to it")]
     NotPinned,
-    #[error("\"approvals.json\" is not what it should be (line {line})")]
+    #[error("\"approvals.json\" is malformed (line {line})")]
     Malformed { line: usize },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl ApprovalStore {
-    /// Remembers in this session and, in a folder such as `WHARF_HOME`, for good.
+    /// Stores approvals for this session and, if there is a home folder (`WHARF_HOME`), in a file.
     pub(crate) fn new(home: Option<&Path>) -> Self {
         let home = home.map(Path::to_owned);
         Self { home, session: Mutex::default(), unwritten: Mutex::default() }
     }
 
-    /// Tells whether an earlier answer covers a call.
+    /// Tells whether an earlier approval covers a call.
     ///
-    /// The file is read each time, because an answer may be taken back in another process. Blocks
-    /// the thread while another process changes files.
+    /// The file is read each time, because another process may revoke an approval. Blocks the
+    /// thread while another process holds the lock.
     pub(super) fn allow(&self, call: &ProposedCall) -> bool {
         let session = self.session().check_and_pin(call);
         if session != GrantCheck::NotCovered {
             return session.is_covered();
         }
-        // An answer whose record is damaged was not given.
+        // A malformed file approves nothing.
         match self.read().unwrap_or_default().check(call) {
             GrantCheck::CoveredUnpinned => self.check_and_pin(call),
             stored => stored.is_covered(),
         }
     }
 
-    /// Binds an answer in the file that covers every tool to how this one is now, and tells whether
-    /// it still covers the call: it may have been taken back since it was read.
+    /// Pins a tool under the approval of its whole server, and tells whether that approval still
+    /// covers the call: it may have been revoked since it was read.
     fn check_and_pin(&self, call: &ProposedCall) -> bool {
         if self.unwritten().check(call) == GrantCheck::Lapsed {
             return false;
@@ -71,8 +71,8 @@ impl ApprovalStore {
         let Err(error) = self.change(|grants| stored = grants.check_and_pin(call)) else {
             return stored.is_covered();
         };
-        tracing::warn!(%error, "a tool could not be added to a remembered answer");
-        // It counts as it is now, for this session and for as long as the file says yes.
+        tracing::warn!(%error, "a tool could not be added to a stored approval");
+        // The pin counts for this session, as long as the file covers the server.
         let is_allowed = self.read().unwrap_or_default().check(call).is_covered();
         if is_allowed {
             self.unwritten().add(call, GrantScope::Tool);
@@ -80,9 +80,9 @@ impl ApprovalStore {
         is_allowed
     }
 
-    /// Remembers a yes. An answer for good that cannot be stored counts for the session.
+    /// Adds an approval. One that cannot be written to the file counts for the session.
     ///
-    /// Blocks the thread while another process changes files.
+    /// Blocks the thread while another process holds the lock.
     pub(super) fn add(
         &self,
         call: &ProposedCall,
@@ -104,23 +104,22 @@ impl ApprovalStore {
         kept
     }
 
-    /// Returns all answers, those for good first. Blocks the thread for as long as the disk takes.
+    /// Returns all approvals, stored ones first. Blocks the thread while the file is read.
     pub(crate) fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalStoreError> {
         let mut all = self.read()?.to_remembered(ApprovalLifetime::Permanent);
         all.extend(self.session().to_remembered(ApprovalLifetime::Session));
         Ok(all)
     }
 
-    /// Takes back what was answered about a server, or about one of its tools, and returns what
-    /// that was.
+    /// Revokes the approvals of a server, or of one of its tools, and returns them.
     ///
-    /// Blocks the thread while another process changes files.
+    /// Blocks the thread while another process holds the lock.
     pub(crate) fn revoke(
         &self,
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<RememberedApproval>, ApprovalStoreError> {
-        // What counts for the session goes, even if the file cannot be changed.
+        // Approvals of the session are revoked even if the file cannot be changed.
         let session = self.session().revoke(server, tool).to_remembered(ApprovalLifetime::Session);
         self.unwritten().revoke(server, tool);
         let mut taken = Vec::new();
@@ -153,7 +152,7 @@ impl ApprovalStore {
     fn change(&self, change: impl FnOnce(&mut Grants)) -> Result<(), ApprovalStoreError> {
         let home = self.home.as_ref().ok_or(ApprovalStoreError::NoHome)?;
         let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT)?;
-        // What cannot be read is not replaced: somebody may want to mend it.
+        // A malformed file is not replaced, so that a person can repair it.
         let mut grants = self.read()?;
         change(&mut grants);
         grants.version = 1;
@@ -234,7 +233,7 @@ mod tests {
             assert!(matches!(kept, Err(ApprovalStoreError::Malformed { .. })));
             assert!(remembered.revoke("nobody", None).is_err());
             assert_eq!(store::read(&file_in(home.path())).unwrap().unwrap(), damaged);
-            assert!(remembered.allow(&call("other", damaged)), "counts for the session");
+            assert!(remembered.allow(&call("other", damaged)), "it counts for the session");
         }
     }
 
@@ -263,7 +262,7 @@ mod tests {
         assert!(remembered.allow(&changed) && !remembered.allow(&call("read", "d")));
     }
 
-    /// Shows answers, one a line.
+    /// Renders approvals, one per line.
     fn render(all: &[RememberedApproval]) -> String {
         let line = |it: &RememberedApproval| {
             let every = if it.everything { " everything" } else { "" };
@@ -277,7 +276,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let remembered = ApprovalStore::new(Some(home.path()));
         assert!(remembered.revoke("fs", None).unwrap().is_empty());
-        assert!(!file_in(home.path()).exists(), "nothing is written for nothing");
+        assert!(!file_in(home.path()).exists(), "an unchanged file is not written");
         for (tool, lifetime) in [
             ("read", ApprovalLifetime::Permanent),
             ("list", ApprovalLifetime::Permanent),
@@ -307,7 +306,7 @@ mod tests {
         assert_eq!(render(&remembered.all().unwrap()), "fs Permanent everything list,read");
         assert_eq!(render(&remembered.revoke("fs", Some("read")).unwrap()), "fs Permanent read");
         assert!(!remembered.allow(&call("read", "d")));
-        assert!(remembered.allow(&call("list", "d")), "what was used stays");
+        assert!(remembered.allow(&call("list", "d")), "the tool that was called stays approved");
         assert!(!remembered.allow(&call("new", "d")));
     }
 
@@ -321,10 +320,7 @@ mod tests {
             .unwrap();
         let changed = ProposedCall { pin: Some("q".into()), ..call("write", "d") };
         assert!(other.allow(&call("write", "d")));
-        assert!(
-            !remembered.check_and_pin(&changed),
-            "the other was first, and it has changed since"
-        );
+        assert!(!remembered.check_and_pin(&changed), "the other process pinned another version");
         assert!(other.allow(&call("write", "d")));
         other.revoke("fs", Some("read")).unwrap();
         assert!(!remembered.check_and_pin(&call("read", "d")));
@@ -341,7 +337,7 @@ mod tests {
             .add(&call("list", "d"), GrantScope::Server, ApprovalLifetime::Permanent)
             .unwrap();
         let changed = ProposedCall { pin: Some("q".into()), ..call("read", "d") };
-        // Where a file is in place of its folder, there is no lock to be had.
+        // With a file in place of its folder, the lock cannot be acquired.
         let (run, aside) = (home.path().join("run"), home.path().join("aside"));
         std::fs::rename(&run, &aside).unwrap();
         std::fs::File::create(&run).unwrap();
@@ -349,9 +345,9 @@ mod tests {
         assert!(!remembered.allow(&changed));
         std::fs::remove_file(&run).unwrap();
         std::fs::rename(&aside, &run).unwrap();
-        assert!(!remembered.allow(&changed), "neither when it could be written");
+        assert!(!remembered.allow(&changed), "not even when the pin can be written again");
         other.revoke("fs", Some("read")).unwrap();
-        assert!(!remembered.allow(&call("read", "d")), "it was taken back elsewhere");
+        assert!(!remembered.allow(&call("read", "d")), "another process has revoked it");
     }
 
     #[test]

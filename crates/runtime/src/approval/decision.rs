@@ -1,8 +1,8 @@
-//! Whether a call may run: settings first, then remembered answers, then the host's approver.
+//! Decides whether a call may run: settings first, then stored approvals, then the host's approver.
 //!
-//! What a server claims about a tool loosens nothing unless the claim is live and pinned. A person
-//! who types a call is not asked about it, but even they are held by `deny` and by withheld tools.
-//! Without somebody to ask, the answer is no.
+//! Annotations of a tool count only if the tool is live and pinned. A call that a person typed
+//! needs no approval, but `deny` and withheld tools also apply to it. Without an approver, a call
+//! that needs approval is denied.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -18,56 +18,56 @@ use super::approval_store::ApprovalStore;
 use crate::call::clip_message;
 use crate::call::{CallError, Reason};
 
-/// Asks a person, or whoever decides for them.
+/// Approves calls: asks a person, or decides by rules of the host.
 pub trait Approver: Send + Sync + 'static {
-    /// Returns the answer to one request. The future is dropped when the caller gives up.
+    /// Returns the answer to one request. The future is dropped when the call is cancelled.
     fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer>;
 }
 
-/// A call that needs somebody's yes.
+/// A call that needs approval.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// The server.
     pub server: String,
-    /// The tool, as the server calls it.
+    /// The raw name of the tool.
     pub tool: String,
-    /// The arguments in full: what they are must be shown, not what somebody says about them.
+    /// The arguments in full: the approver must show these, not a summary by the model.
     pub arguments: Json,
-    /// What the server claims about the tool, as it came.
+    /// The annotations of the tool, unchanged. They are claims of the server.
     pub annotations: Option<Json>,
-    /// The same, read.
+    /// The hints read from the annotations.
     pub hints: ToolHints,
     /// The program whose file defines the server.
     pub provider_name: String,
 }
 
-/// What somebody said to an [`ApprovalRequest`].
+/// The answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalAnswer {
-    /// This once.
+    /// Yes, for this call only.
     Yes,
-    /// No; the reason is for the model to see.
+    /// No. The model gets the reason.
     No {
-        /// Why.
+        /// The reason, if there is one.
         reason: Option<String>,
     },
-    /// Always for this tool.
+    /// Yes, for this and later calls of this tool.
     AlwaysTool(ApprovalLifetime),
-    /// Always for every tool of this server.
+    /// Yes, for this and later calls of every tool of this server.
     AlwaysServer(ApprovalLifetime),
 }
 
-/// How long an answer counts.
+/// How long an approval counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalLifetime {
-    /// Until this session ends.
+    /// Until the runtime ends.
     Session,
-    /// Until the definition or the tool changes.
+    /// Until the definition or the tool changes, also in later runs.
     Permanent,
 }
 
-/// Who wants to call.
+/// Who makes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallOrigin {
     /// A person who typed the call.
@@ -77,18 +77,18 @@ pub enum CallOrigin {
     Agent,
 }
 
-/// A call before it may run, with everything that decides about it.
+/// A call that has not been approved yet, with everything that decides about it.
 #[derive(Debug, Clone)]
 pub(crate) struct ProposedCall {
-    /// What would be asked.
+    /// What the approver would be asked.
     pub(crate) request: ApprovalRequest,
-    /// What the settings say about this tool.
+    /// The approval policy of this tool.
     pub(crate) policy: Approval,
-    /// The tool has changed, and changed tools wait for a person.
+    /// The tool is new or has changed, and pins are enforced.
     pub(crate) is_withheld: bool,
-    /// Identifies the definition of the server, whatever it is.
+    /// A hash that identifies the definition of the server.
     pub(crate) definition: String,
-    /// Identifies the tool as it is pinned, if the running server listed it and it is unchanged.
+    /// A hash of the tool, if the connected server listed it and it matches its pin.
     pub(crate) pin: Option<String>,
 }
 
@@ -96,31 +96,31 @@ pub(crate) struct ProposedCall {
 pub(crate) struct Approvals {
     approver: Option<Arc<dyn Approver>>,
     store: Arc<ApprovalStore>,
-    /// How the host can be started so that it does not ask, for example ``the flag `--yes` ``.
+    /// How the host can be told not to ask, for example ``the flag `--yes` ``. Part of a hint.
     bypass_hint: Option<String>,
 }
 
 impl Approvals {
-    /// Makes decisions with these answers and, if there is one, this approver.
+    /// Uses these stored approvals and, if there is one, this approver.
     pub(crate) fn new(store: ApprovalStore, approver: Option<Arc<dyn Approver>>) -> Self {
         Self { approver, store: Arc::new(store), bypass_hint: None }
     }
 
-    /// Returns the answers that count for more than one call.
+    /// Returns the stored approvals.
     pub(crate) fn store(&self) -> &Arc<ApprovalStore> {
         &self.store
     }
 
-    /// Names what the person can do at the host to allow calls without being asked.
+    /// Sets the text that tells a person how to allow calls without being asked.
     #[must_use]
     pub(crate) fn with_bypass_hint(mut self, bypass_hint: impl Into<String>) -> Self {
         self.bypass_hint = Some(bypass_hint.into());
         self
     }
 
-    /// Says whether a call may run; an error says why not.
+    /// Returns an error with the reason if a call may not run.
     ///
-    /// Waits for the approver. Dropping the future takes the question back.
+    /// Waits for the approver. Dropping the future cancels the request to it.
     pub(crate) async fn decide(
         &self,
         caller: CallOrigin,
@@ -137,7 +137,7 @@ impl Approvals {
         }
         let Some(approver) = &self.approver else { return Err(self.no_approver(&call)) };
         let asking = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
-        // An approver that panics has not said yes; that costs this call and nothing else.
+        // An approver that panics has not approved; only this call fails.
         let Ok(answer) = asking.catch_unwind().await else {
             let message = "the call was not approved: the approver failed";
             return Err(CallError::not_run(Reason::Denied, message));
@@ -158,7 +158,7 @@ impl Approvals {
 
     async fn is_approved_earlier(&self, call: &ProposedCall) -> bool {
         let (store, call) = (Arc::clone(&self.store), call.clone());
-        // A search that broke off found nothing, so the approver is asked.
+        // If the task fails, nothing was found and the approver is asked.
         tokio::task::spawn_blocking(move || store.allow(&call)).await.unwrap_or(false)
     }
 
@@ -168,8 +168,8 @@ impl Approvals {
         let kept = tokio::task::spawn_blocking(move || store.add(&call, scope, lifetime)).await;
         match kept {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "an answer counts for this session only"),
-            Err(error) => tracing::warn!(%error, "an answer was not remembered"),
+            Ok(Err(error)) => tracing::warn!(%error, "an approval counts for this session only"),
+            Err(error) => tracing::warn!(%error, "an approval was not stored"),
         }
     }
 
@@ -188,7 +188,7 @@ impl Approvals {
     }
 }
 
-/// How far an answer goes.
+/// What an approval covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrantScope {
     Tool,
@@ -204,8 +204,8 @@ fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
         )));
     }
     call.is_withheld.then(|| {
-        let message = "the tool is new or has changed since it was agreed to";
-        let hint = "it can be called once somebody has seen the change and accepted the tool";
+        let message = "the tool is new or has changed since it was accepted";
+        let hint = "a person must review and accept the change before it can be called";
         CallError::not_run(Reason::Withheld, message).with_hint(hint)
     })
 }
@@ -233,12 +233,12 @@ mod tests {
 
     use super::*;
 
-    /// Gives its answers one after the other, and fails the test when asked too often.
+    /// Returns its answers in order, and fails the test when asked too often.
     struct ScriptedApprover(Mutex<Vec<ApprovalAnswer>>);
 
     impl Approver for ScriptedApprover {
         fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
-            assert_eq!(request.arguments.as_str(), r#"{"path":"/"}"#, "shown in full");
+            assert_eq!(request.arguments.as_str(), r#"{"path":"/"}"#, "the arguments are complete");
             let answer = self.0.lock().unwrap().remove(0);
             Box::pin(async move { answer })
         }
@@ -310,12 +310,12 @@ mod tests {
         Person Writes runs
         Person Never runs
         Person Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Person withheld Withheld: the tool is new or has changed since it was agreed to | it can be called once somebody has seen the change and accepted the tool
+        Person withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
         Agent Ask Denied: the call needs approval, and there is nobody to ask | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
         Agent Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
-        Agent withheld Withheld: the tool is new or has changed since it was agreed to | it can be called once somebody has seen the change and accepted the tool
+        Agent withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
         "#);
     }
 
@@ -367,7 +367,7 @@ mod tests {
             for _ in 0..5 {
                 assert_eq!(ask(call(Approval::Ask)).await, "runs");
             }
-            // Each of these is asked for, and uses up one answer.
+            // Each of these calls asks the approver, which uses up one answer.
             ask(ProposedCall { definition: "d2".into(), ..call(Approval::Ask) }).await;
             ask(ProposedCall { pin: Some("p2".into()), ..call(Approval::Ask) }).await;
             ask(other_tool(call(Approval::Ask), "write")).await;

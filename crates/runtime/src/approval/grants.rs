@@ -1,4 +1,5 @@
-//! What answers cover: server by server and tool by tool, each bound to what it was given for.
+//! Grants: which calls are approved, per server and tool. Each grant is bound to the definition of
+//! its server and to the pins of its tools.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
 use super::revoke::RememberedApproval;
 
-/// All answers of a session, or of a file.
+/// All grants of a session, or of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Grants {
     pub(super) version: u32,
     pub(super) grants: Vec<Grant>,
 }
 
-/// The answers about one definition of a server.
+/// The approvals for one definition of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Grant {
     server: String,
@@ -23,22 +24,22 @@ pub(super) struct Grant {
     /// Covers every tool of the server.
     #[serde(default)]
     everything: bool,
-    /// The tools that are covered, as they were pinned.
+    /// Covered tools: raw name → pin.
     #[serde(default)]
     tools: BTreeMap<String, String>,
-    /// When it was given, in seconds.
+    /// When it was last extended, in seconds since 1970.
     #[serde(default)]
     pub(super) given: u64,
 }
 
-/// What remembered answers say about a call.
+/// How grants apply to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrantCheck {
     NotCovered,
-    /// It was covered, but has changed since.
+    /// The tool was covered, but has changed since.
     Lapsed,
     Covered,
-    /// Yes, as a tool that has not been used since; from now on it counts as it is.
+    /// The server is covered, and the tool has no pin yet: the first call pins it.
     CoveredUnpinned,
 }
 
@@ -49,12 +50,12 @@ impl GrantCheck {
 }
 
 impl Grants {
-    /// Tells whether something would be taken back.
+    /// Tells whether there is something to revoke.
     pub(super) fn covers(&self, server: &str, tool: Option<&str>) -> bool {
         self.grants.iter().any(|grant| grant.server == server && grant.covers(tool))
     }
 
-    /// Takes back answers, and returns them.
+    /// Removes grants and returns them.
     pub(super) fn revoke(&mut self, server: &str, tool: Option<&str>) -> Self {
         let (taken, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.grants)
             .into_iter()
@@ -62,7 +63,7 @@ impl Grants {
         let taken = taken.into_iter().map(|mut grant| {
             let Some(tool) = tool else { return grant };
             let mut rest = grant.clone();
-            // A tool that was taken out must not come back with all the others.
+            // A revoked tool must not be covered by the approval of its server.
             rest.everything = false;
             rest.tools.remove(tool);
             grant.tools.retain(|name, _| name == tool);
@@ -78,7 +79,7 @@ impl Grants {
         taken
     }
 
-    /// Tells of the answers without what they are bound to.
+    /// Returns the grants for display, without their hashes.
     pub(super) fn to_remembered(&self, lifetime: ApprovalLifetime) -> Vec<RememberedApproval> {
         let remembered = self.grants.iter().map(|grant| RememberedApproval {
             server: grant.server.clone(),
@@ -86,7 +87,7 @@ impl Grants {
             tools: grant.tools.keys().cloned().collect(),
             lifetime,
         });
-        // One that covers nothing any more is only a note about an older answer.
+        // A grant without tools covers nothing.
         remembered
             .filter(|remembered| remembered.everything || !remembered.tools.is_empty())
             .collect()
@@ -103,7 +104,7 @@ impl Grants {
         }
     }
 
-    /// Like [`Grants::check`], and from now on the tool counts as it is.
+    /// Like [`Grants::check`], and pins the tool if it has no pin yet.
     pub(super) fn check_and_pin(&mut self, call: &ProposedCall) -> GrantCheck {
         let check = self.check(call);
         if check == GrantCheck::CoveredUnpinned {
@@ -123,7 +124,7 @@ impl Grants {
         self.pin(call);
     }
 
-    /// Forgets how a tool was, because a newer answer is elsewhere.
+    /// Removes the pin of a tool, because a newer approval is stored in the file.
     pub(super) fn unpin(&mut self, call: &ProposedCall) {
         for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
             grant.tools.remove(&call.request.tool);
@@ -149,7 +150,7 @@ impl Grant {
         }
     }
 
-    /// Tells whether it covers a tool, or anything at all.
+    /// Tells whether it covers a tool; without one, any grant does.
     fn covers(&self, tool: Option<&str>) -> bool {
         match tool {
             Some(tool) => self.everything || self.tools.contains_key(tool),

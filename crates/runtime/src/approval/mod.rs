@@ -1,8 +1,8 @@
-//! Approval of calls: who decides, what was answered earlier, and taking an answer back.
+//! Approval of tool calls.
 //!
-//! `decision` asks settings, remembered answers and the host's approver, in this order.
-//! `approval_store` keeps answers for the session or in `approvals.json`, `grants` says what they
-//! cover, and `revoke` is the interface for seeing them and taking them back.
+//! `decision` checks the settings, then stored approvals, then asks the host's approver.
+//! `approval_store` stores approvals for the session or in `approvals.json`, `grants` checks what
+//! they cover, and `revoke` lists and revokes them.
 
 mod approval_store;
 mod decision;

@@ -1,7 +1,7 @@
-//! What was agreed to in advance about calls, for whoever wants to see it or take it back.
+//! Lists and revokes stored approvals.
 //!
-//! An answer that counts for more than one call lapses by itself when the server's definition or
-//! the tool changes; here a person changes their mind.
+//! An approval lapses by itself when the server's definition or the tool changes; here a person
+//! revokes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use std::sync::Arc;
 use super::approval_store::{ApprovalStore, ApprovalStoreError};
 use super::decision::{ApprovalLifetime, Approvals};
 
-/// Calls of one server that run without asking, by an earlier answer.
+/// The stored approvals of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RememberedApproval {
     /// The server.
     pub server: String,
-    /// Whether every tool of it is covered, also those that have not been used yet.
+    /// Whether every tool of the server is covered, also those that have not been called yet.
     pub everything: bool,
-    /// The tools that are covered as they are now, as the server calls them: foreign text.
+    /// The raw names of the tools that are covered while they do not change: untrusted text.
     pub tools: Vec<String>,
-    /// How long it counts.
+    /// How long they count.
     pub lifetime: ApprovalLifetime,
 }
 
-/// Why remembered answers could not be read or changed.
+/// Why stored approvals could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ApprovalsError(#[from] ApprovalStoreError);
 
 impl ApprovalsError {
-    /// Says what to do about it.
+    /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match &self.0 {
             ApprovalStoreError::Store(error) => error.hint(),
             ApprovalStoreError::Malformed { .. } => {
-                "correct the file, or delete it; until then nothing in it counts".to_owned()
+                "correct the file or delete it; until then it is ignored".to_owned()
             }
             ApprovalStoreError::NoHome | ApprovalStoreError::NotPinned => {
                 "set HOME, or WHARF_HOME to a folder of yours".to_owned()
@@ -44,12 +44,12 @@ impl ApprovalsError {
 }
 
 impl Approvals {
-    /// Returns the answers that count for more than one call, those for good first.
+    /// Returns all stored approvals, permanent ones first.
     pub(crate) async fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         self.with_store(ApprovalStore::all).await
     }
 
-    /// Removes what was answered about a server, or about one tool of it.
+    /// Revokes the approvals of a server, or of one tool of it.
     pub(crate) async fn revoke(
         &self,
         server: &str,
@@ -59,7 +59,7 @@ impl Approvals {
         self.with_store(move |store| store.revoke(&server, tool.as_deref())).await
     }
 
-    /// Works on the answers on a thread that may wait for another process.
+    /// Runs `work` on a blocking thread, because it may wait for another process.
     async fn with_store(
         &self,
         work: impl FnOnce(&ApprovalStore) -> Result<Vec<RememberedApproval>, ApprovalStoreError>
@@ -68,15 +68,15 @@ impl Approvals {
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         let store = Arc::clone(self.store());
         let working = tokio::task::spawn_blocking(move || work(&store));
-        // Nobody aborts it: without an answer the program is ending.
+        // The task is never aborted; it only fails while the program ends.
         Ok(working.await.unwrap_or_else(|_| Ok(Vec::new()))?)
     }
 }
 
-/// Takes back what was answered for good about a server, or about one tool of it, and returns what
-/// that was. `home` is `WHARF_HOME`. Runtimes of other processes know it with their next call.
+/// Revokes the permanent approvals of a server, or of one tool of it, and returns them. `home` is
+/// `WHARF_HOME`. Runtimes of other processes notice it with their next call.
 ///
-/// Blocks the thread while another process changes files.
+/// Blocks the thread while another process holds the lock.
 pub fn revoke_approvals(
     home: &Path,
     server: &str,

@@ -1,13 +1,14 @@
-//! What a tool's schema declares about single arguments: references are followed, types collected.
+//! The schemas of single arguments in the schema of a tool: follows references, collects types.
 //!
-//! Schemas come from servers, so every walk has a limit. No reference leads out of the schema.
+//! Schemas come from servers, so every traversal has a limit. References out of the schema are not
+//! followed.
 
 use serde_json::{Map, Value};
 
-/// How many references lead to the schema of one argument.
+/// How many references are followed for one argument.
 const MAX_HOPS: usize = 16;
 
-/// How many alternatives of one schema are looked at.
+/// How many alternatives of one schema are visited.
 const MAX_BRANCHES: usize = 32;
 
 /// The schema of a tool, to look up single arguments.
@@ -22,7 +23,7 @@ impl<'a> ArgumentSchemas<'a> {
         Self { schema }
     }
 
-    /// Returns the schema of all arguments, behind its references.
+    /// Returns the schema of all arguments, with references followed.
     pub(super) fn root(self) -> &'a Value {
         self.follow(self.schema)
     }
@@ -46,7 +47,7 @@ impl<'a> ArgumentSchemas<'a> {
         at
     }
 
-    /// Returns the types that a schema allows; none if it does not say.
+    /// Returns the types that a schema allows; empty if it does not restrict them.
     pub(super) fn types_of(self, schema: &'a Value) -> Vec<&'a str> {
         self.types_within(schema, MAX_HOPS)
     }
@@ -76,7 +77,7 @@ pub(super) fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
     lists.flatten().take(MAX_BRANCHES)
 }
 
-/// Returns the type of a value, in the words of a schema.
+/// Returns the JSON Schema type of a value.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,7 +1,7 @@
 //! Checks arguments against the schema of a tool before anything is sent.
 //!
-//! No reference is ever followed out of the schema, neither into the network nor to a file. What
-//! would take too long to check is not checked.
+//! References out of the schema, to the network or to a file, are never followed. Arguments that
+//! would take too long to check are not checked.
 
 use std::sync::OnceLock;
 
@@ -21,16 +21,16 @@ const LONGEST_SCHEMA: usize = 256 * 1024;
 /// How long arguments may be to be checked, as text.
 const LONGEST_ARGUMENTS: usize = 4 * 1024 * 1024;
 
-/// How often a pattern may change its mind.
+/// How often a pattern may backtrack.
 const MAX_BACKTRACKING: usize = 100_000;
 
 /// How large a compiled pattern may be.
 const LARGEST_PATTERN: usize = 1024 * 1024;
 
-/// How many problems are looked at; more are not counted.
+/// How many problems are collected; more are not counted.
 const MAX_PROBLEMS: usize = 50;
 
-/// The schema of one tool; read once, on its first call, and compiled when that is not enough.
+/// The schema of one tool; parsed on the first call, and compiled if the fast check is not enough.
 pub(crate) struct ArgumentCheck {
     schema: Result<Value, String>,
     compiled: OnceLock<Result<Compiled, String>>,
@@ -39,12 +39,12 @@ pub(crate) struct ArgumentCheck {
 struct Compiled {
     validator: Validator,
     graph: SchemaGraph,
-    /// The names of the tool's arguments, to guess what was meant.
+    /// The names of the tool's arguments, to suggest the nearest one.
     known: Vec<String>,
 }
 
 impl ArgumentCheck {
-    /// Reads a schema. One that cannot be used checks nothing, and says why.
+    /// Parses a schema. An unusable one accepts everything; the debug output has the reason.
     pub(crate) fn new(schema: &Json) -> Self {
         Self { schema: read(schema), compiled: OnceLock::new() }
     }
@@ -54,7 +54,7 @@ impl ArgumentCheck {
         self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 
-    /// Checks arguments; fails with everything that is wrong, up to a number.
+    /// Checks arguments; fails with all problems, up to a limit.
     pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
         if !arguments.is_object() {
             return Err(Misuse::not_an_object(arguments));
@@ -63,7 +63,7 @@ impl ArgumentCheck {
         if arguments.as_str().len() > LONGEST_ARGUMENTS {
             return Ok(());
         }
-        // A number that no machine can hold, or half a character: the server may know better.
+        // Not decodable, such as a number that is too large: left to the server.
         let Some(value) = arguments.to::<Value>() else { return Ok(()) };
         if fast_check::fits(schema, &value) {
             return Ok(());
@@ -104,7 +104,7 @@ fn compile(value: &Value) -> Result<Compiled, String> {
         .dfa_size_limit(LARGEST_PATTERN);
     let validator = jsonschema::options()
         .offline()
-        // A format is a description; whether a text is a date is for the server to say.
+        // Formats are annotations; the server checks them.
         .should_validate_formats(false)
         .with_pattern_options(patterns)
         .build(value)
@@ -132,7 +132,7 @@ mod tests {
         ArgumentCheck::new(&schema.parse().unwrap())
     }
 
-    /// What is wrong with the arguments, or why nothing is checked, or nothing.
+    /// Returns what is wrong with the arguments, or why nothing is checked, or an empty text.
     fn verdict(schema: &str, arguments: &str) -> String {
         let check = compiled(schema);
         match check.check(&arguments.parse().unwrap()) {
@@ -201,7 +201,7 @@ mod tests {
         {"path":"a","tags":[{},{}]} → "tags" must not have the same item twice
         {"path":"a","tags":[{"a.b":1}]} → "tags[0].a.b" must be a boolean, not a number
         {"path":"a","either":1} → "either" must be a string or null, not a number
-        {"path":"a","one":3} → "one" fits none of its forms: must be a multiple of 2, or must be a string, not a number
+        {"path":"a","one":3} → "one" matches none of its allowed forms: must be a multiple of 2, or must be a string, not a number
         {"path":"a","never":1,"many":true} → "never" is not allowed; "many" must be an integer or a string, not a boolean
         [1] → arguments must be an object, not an array
         null → arguments must be an object, not null
@@ -275,11 +275,11 @@ mod tests {
         let schema =
             format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d30":{{}}}}}}"##, steps.join(","));
         check(&schema, "{}", "its schema cannot be used: it has too many alternatives");
-        // The same, but only when the arguments are as deep.
+        // The same, but only for deep arguments.
         let tree = r##"{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["b"]}]}"##;
         let deep = format!("{}{}", r#"{"a":"#.repeat(30), "{}".to_owned() + &"}".repeat(30));
         check(tree, &deep, "");
-        assert!(verdict(tree, r#"{"a":{"a":{}}}"#).contains("fits none of its forms"));
+        assert!(verdict(tree, r#"{"a":{"a":{}}}"#).contains("matches none of its allowed forms"));
     }
 
     #[test]

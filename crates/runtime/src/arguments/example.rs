@@ -1,8 +1,7 @@
-//! Makes up arguments that a tool accepts, for an example that a person can copy and change.
+//! Generates example arguments of a tool, for a person to copy and change.
 //!
-//! Only what is required is filled in, with what the schema itself suggests where it does. The
-//! caller must check the result against the schema: patterns and conditions are not understood
-//! here.
+//! Only required arguments are filled in, with values that the schema suggests if it has any. The
+//! caller must check the result against the schema: patterns and conditions are not handled here.
 
 use serde_json::{Map, Number, Value, json};
 use wharf_config::text::is_unsafe;
@@ -13,10 +12,10 @@ use super::signature::required;
 /// How deep objects and lists are filled in.
 const DEEPEST: usize = 5;
 
-/// How long a text of the schema may be to serve as an example.
+/// The maximum length of a suggested value.
 const LONGEST: usize = 60;
 
-/// How many characters or items are made up because a schema demands that many.
+/// The maximum number of generated characters or items.
 const MAX_REPEATS: u64 = 64;
 
 /// Which arguments an example has.
@@ -28,7 +27,7 @@ pub(crate) enum Extent {
     All,
 }
 
-/// Makes up arguments for a schema; nothing if it cannot be guessed what would be accepted.
+/// Generates arguments for a schema; `None` if no accepted value can be guessed.
 pub(crate) fn example(schema: &Value, extent: Extent) -> Option<Value> {
     let schemas = ArgumentSchemas::new(schema);
     object(schemas.root(), schemas, (extent, 0))
@@ -56,7 +55,7 @@ fn object(
     Some(Value::Object(members))
 }
 
-/// Makes up a value for one place.
+/// Generates one value.
 fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize) -> Option<Value> {
     if depth > DEEPEST {
         return None;
@@ -95,7 +94,7 @@ fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize
     }
 }
 
-/// Returns the value that a schema itself suggests, if a person can type it.
+/// Returns the value that a schema suggests, if it is easy to type.
 fn suggested(schema: &Value) -> Option<&Value> {
     let first = |key: &str| schema.get(key)?.as_array()?.iter().find(|it| !it.is_null());
     let own = |key: &str| schema.get(key).filter(|it| !it.is_null());
@@ -103,7 +102,7 @@ fn suggested(schema: &Value) -> Option<&Value> {
     let found = found.or_else(|| first("examples")).or_else(|| own("default"))?;
     let text = found.to_string();
     let is_plain = text.chars().count() <= LONGEST && !text.chars().any(is_unsafe);
-    // What JSON has to escape is hard to type.
+    // Escaped characters are hard to type.
     (is_plain && !text.contains('\\')).then_some(found)
 }
 

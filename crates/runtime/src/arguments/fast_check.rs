@@ -1,18 +1,18 @@
-//! Says of usual arguments for a usual schema that they fit, without compiling the schema.
+//! The fast check: accepts common arguments for a common schema without compiling the schema.
 //!
-//! Compiling takes as long as starting a server, and most schemas only say which properties there
-//! are, of which types, and which must be there. Only a sure yes counts: what is not understood
-//! here, or does not fit, is for the real check, which also finds the words.
+//! Compiling takes as long as starting a server, and most schemas only have properties, types and
+//! required properties. The fast check only accepts: unknown keywords and arguments that do not
+//! match are left to the full check, which also describes the problem.
 
 use serde_json::{Map, Value};
 
-/// How many places are looked at before it is left to the real check, which knows what is too much.
+/// How many values are visited before the rest is left to the full check, which limits the cost.
 const MAX_STEPS: u32 = 20_000;
 
-/// How deep schemas may be.
+/// The maximum depth of schemas.
 const DEEPEST: u32 = 32;
 
-/// Tells whether arguments certainly fit a schema.
+/// Tells whether arguments certainly match a schema.
 pub(super) fn fits(schema: &Value, arguments: &Value) -> bool {
     FastCheck { steps: MAX_STEPS }.fits(schema, arguments, DEEPEST)
 }
@@ -43,7 +43,7 @@ impl FastCheck {
         }
     }
 
-    /// Takes what a keyword may cost beyond one step: a long list or a long text to go through.
+    /// Subtracts the cost of a keyword beyond one step: a long list or a long text.
     fn spend(&mut self, wanted: &Value, value: &Value) -> bool {
         let items = wanted.as_array().map_or(0, Vec::len);
         let text = value.as_str().map_or(0, str::len) / 64;
@@ -86,10 +86,10 @@ fn some(list: &Value, test: impl FnMut(&Value) -> bool) -> bool {
     list.as_array().is_some_and(|list| list.iter().any(test))
 }
 
-/// Tells whether a keyword that is about one value alone is certainly satisfied.
+/// Tells whether a keyword without subschemas is certainly satisfied.
 fn is_satisfied(keyword: &str, wanted: &Value, value: &Value) -> bool {
     match keyword {
-        // These only describe, and definitions count where they are referred to.
+        // Annotations. Definitions count only where a reference leads to them.
         "$schema" | "$comment" | "title" | "description" | "default" | "examples" | "format"
         | "deprecated" | "readOnly" | "writeOnly" | "$defs" | "definitions" => true,
         "type" => match wanted {
@@ -110,7 +110,7 @@ fn is_satisfied(keyword: &str, wanted: &Value, value: &Value) -> bool {
     }
 }
 
-/// Tells whether a value is of a type; where that takes a closer look, it says no.
+/// Tells whether a value certainly has a type; `false` if in doubt.
 fn is_of(value: &Value, name: &str) -> bool {
     match name {
         "object" => value.is_object(),

@@ -1,7 +1,7 @@
-//! Says which argument is wrong and what is expected, without repeating what was given.
+//! Describes which arguments are wrong and what is expected, without repeating values.
 //!
-//! Arguments may be long or secret, so only their types appear; what is expected comes from the
-//! schema and is cut.
+//! Arguments may be long or secret, so only their types are named. Expected values come from the
+//! schema and are cut.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use wharf_config::text::{clip, nearest};
 use wharf_protocol::Json;
 
-/// How many problems are told.
+/// How many problems are described.
 const MAX_TOLD: usize = 5;
 
-/// How many characters of one thing are shown.
+/// How many characters of a name or a value are shown.
 const LONGEST: usize = 120;
 
 /// What is wrong with the arguments of a call.
@@ -27,14 +27,14 @@ pub struct Misuse {
 }
 
 impl Misuse {
-    /// Makes the misuse of arguments that are no object.
+    /// Makes the misuse for arguments that are not an object.
     pub(super) fn not_an_object(arguments: &Json) -> Self {
         let given = arguments.to::<Value>();
         let given = given.as_ref().map_or("something else", type_of);
         Self { problems: vec![format!("arguments must be an object, not {given}")], more: 0 }
     }
 
-    /// Returns what is wrong, one sentence for each argument, up to a number.
+    /// Returns the problems, one sentence for each argument, up to a limit.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -52,16 +52,16 @@ impl fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Puts the errors of one tool's schema into words.
+/// Describes validation errors of one tool's arguments.
 pub(super) struct MisuseWriter<'a> {
-    /// The names of its arguments.
+    /// The names of the tool's arguments.
     pub(super) known: &'a [String],
-    /// Whether it refuses arguments of other names.
+    /// Whether the tool rejects arguments with other names.
     pub(super) allows_no_others: bool,
 }
 
 impl MisuseWriter<'_> {
-    /// Collects what is wrong; nothing if nothing is.
+    /// Collects the problems; `None` if there are none.
     pub(super) fn misuse<'i>(
         &self,
         errors: impl Iterator<Item = ValidationError<'i>>,
@@ -97,9 +97,8 @@ impl MisuseWriter<'_> {
         }
     }
 
-    /// Returns the name that was given in the place of a missing one: the tool does not know it,
-    /// and it looks alike. Only where other names are allowed, because nothing else complains
-    /// there.
+    /// Returns the misspelled name of a missing argument: an unknown name that is similar. Only if
+    /// other names are allowed, because otherwise the unknown name is reported anyway.
     fn misspelled<'i>(&self, missing: &str, arguments: &'i Value) -> Option<&'i str> {
         if self.allows_no_others {
             return None;
@@ -121,7 +120,7 @@ impl MisuseWriter<'_> {
     }
 }
 
-/// The name of an argument: `"a.b[0]"`.
+/// Returns the quoted path of an argument: `"a.b[0]"`.
 fn field(at: &Location) -> String {
     let mut name = String::new();
     for segment in at.segments() {
@@ -148,7 +147,7 @@ fn expectation(error: &ValidationError<'_>) -> String {
             format!("must be {}", clip(&expected_value.to_string(), LONGEST))
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(error, context),
-        Kind::OneOfMultipleValid { .. } => "fits more than one of the forms it can have".to_owned(),
+        Kind::OneOfMultipleValid { .. } => "matches more than one of its allowed forms".to_owned(),
         Kind::Pattern { pattern } => format!("must match the pattern {}", clip(pattern, LONGEST)),
         Kind::Not { .. } | Kind::FalseSchema => "is not allowed".to_owned(),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
@@ -170,7 +169,7 @@ fn expectation(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// What would have been possible: `must be a string or null, not a number`, if types are all it is.
+/// Describes the alternatives: `must be a string or null, not a number` if they are only types.
 fn alternatives(error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>]) -> String {
     let first: Vec<_> = context.iter().filter_map(|branch| branch.first()).collect();
     let wanted: Option<Vec<String>> = first
@@ -193,27 +192,31 @@ fn alternatives(error: &ValidationError<'_>, context: &[Vec<ValidationError<'sta
         }
     });
     format!(
-        "fits none of its forms: {}",
+        "matches none of its allowed forms: {}",
         clip(&forms.collect::<Vec<_>>().join(", or "), 3 * LONGEST)
     )
 }
 
 impl MisuseWriter<'_> {
-    /// Says what is wrong in a form, but not in the forms of that form.
+    /// Describes an error in an alternative, but not in nested alternatives.
     fn describe_leaf(&self, error: &ValidationError<'_>) -> String {
         if is_nested(error.kind()) { expectation_of_leaf(error) } else { self.describe(error) }
     }
 }
 
 fn expectation_of_leaf(error: &ValidationError<'_>) -> String {
-    if is_nested(error.kind()) { "has forms of its own".to_owned() } else { expectation(error) }
+    if is_nested(error.kind()) {
+        "must match one of several forms".to_owned()
+    } else {
+        expectation(error)
+    }
 }
 
 fn is_nested(kind: &Kind) -> bool {
     matches!(kind, Kind::AnyOf { .. } | Kind::OneOfNotValid { .. })
 }
 
-/// Tells whether the problem names a member itself.
+/// Tells whether the description names a member itself.
 fn is_named(kind: &Kind) -> bool {
     matches!(
         kind,

@@ -1,10 +1,10 @@
-//! Whether arguments fit a tool, and how words of a command line become arguments.
+//! Arguments of tools: checked against the schema of the tool, and read from `key=value` words.
 //!
-//! `check` holds a tool's schema, `fast_check` says at once that usual arguments fit, `schema_cost`
-//! keeps a hostile schema from costing more than it is worth, `misuse` says what is wrong, `pairs`
-//! reads `key=value`, `signature` lists the arguments and `example` makes some up, both with
-//! `argument_schemas`. A schema that cannot be used means that nothing is checked, never that a
-//! tool is lost: its server checks once more.
+//! `check` validates arguments: `fast_check` accepts common cases without compiling the schema,
+//! `schema_cost` limits the work for a hostile schema, and `misuse` describes what is wrong.
+//! `pairs` reads `key=value`. `signature` lists the arguments of a tool and `example` generates
+//! some, both with `argument_schemas`. With an unusable schema, nothing is checked and the tool
+//! stays usable: its server checks the arguments, too.
 
 mod argument_schemas;
 pub(crate) mod check;

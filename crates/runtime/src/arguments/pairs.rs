@@ -1,8 +1,7 @@
-//! Reads `key=value` words of a command line into arguments, with the types the tool's schema
-//! names.
+//! Reads `key=value` words of a command line into arguments, with the types of the tool's schema.
 //!
-//! A word is a string unless the schema wants something else; `key:=JSON` is taken as it is. Values
-//! are put together as text, so no digit is lost, and are never repeated in an error.
+//! A value is a string unless the schema has another type; the value of `key:=JSON` is not changed.
+//! Values are handled as text, so that no digit is lost, and are never repeated in an error.
 
 use serde_json::Value;
 use wharf_config::text::{clip, nearest};
@@ -13,7 +12,7 @@ use super::argument_schemas::ArgumentSchemas;
 /// How many characters of a name are shown.
 const LONGEST: usize = 120;
 
-/// Why words are no arguments.
+/// Why words are not valid arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PairError {
@@ -23,22 +22,22 @@ pub enum PairError {
         /// The start of the word.
         word: String,
     },
-    /// The tool takes no such argument.
+    /// The tool has no such argument.
     #[error("there is no argument \"{field}\"")]
     Unknown {
-        /// Which.
+        /// Its name.
         field: String,
-        /// Which was probably meant.
+        /// The nearest existing name.
         nearest: Option<String>,
-        /// Those that there are.
+        /// The existing names.
         known: String,
     },
-    /// The value is not of the type that the tool wants.
+    /// The value has the wrong type.
     #[error("\"{field}\" must be {expected}")]
     WrongType {
         /// Which.
         field: String,
-        /// What it must be.
+        /// The expected type.
         expected: String,
     },
     /// `key:=` without JSON after it.
@@ -46,10 +45,10 @@ pub enum PairError {
     NotJson {
         /// Which.
         field: String,
-        /// What is wrong with it.
+        /// The error of the JSON.
         why: String,
     },
-    /// The same argument twice, though it is not a list.
+    /// An argument that is not a list was given more than once.
     #[error("\"{field}\" is given more than once, but is not a list")]
     Twice {
         /// Which.
@@ -75,7 +74,7 @@ impl PairError {
     }
 }
 
-/// Makes arguments of words, with the types that the schema names.
+/// Reads words into arguments, with the types of the schema.
 ///
 /// ```
 /// use wharf::arguments::from_pairs;
@@ -86,7 +85,7 @@ impl PairError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, PairError> {
-    // A schema that makes no sense says nothing about types.
+    // An undecodable schema has no types.
     let schema = schema.to::<Value>().unwrap_or_default();
     let writer = PairWriter { schemas: ArgumentSchemas::new(&schema) };
     let mut given: Vec<(&str, Vec<PairValue<'_>>)> = Vec::new();
@@ -134,7 +133,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Writes the words for one tool's arguments.
+/// Encodes words as arguments of one tool.
 struct PairWriter<'a> {
     schemas: ArgumentSchemas<'a>,
 }
@@ -148,7 +147,7 @@ impl<'a> PairWriter<'a> {
             [word] => {
                 let whole = typed(key, *word, &types);
                 match (word, whole) {
-                    // One item of a list may stand for the list.
+                    // A single item may be given for a list.
                     (PairValue::Plain(_), Err(_)) if is_list => self.list(key, schema, words),
                     (_, whole) => whole,
                 }
@@ -166,7 +165,7 @@ impl<'a> PairWriter<'a> {
     ) -> Result<String, PairError> {
         let items = schema.and_then(|schema| self.schemas.follow(schema).get("items"));
         let types = items.map(|items| self.schemas.types_of(items)).unwrap_or_default();
-        // What the schema wants is a list; what is wrong is one of its items.
+        // The expected type is a list; the error is about one item.
         let of_list = |error: PairError| match error {
             PairError::WrongType { field, expected } => {
                 PairError::WrongType { field, expected: format!("an array, each item {expected}") }
@@ -203,7 +202,7 @@ impl<'a> PairWriter<'a> {
     }
 }
 
-/// Writes a word as a value of one of these types; the first that it can be, a string last.
+/// Encodes a word as a value of the first of these types that matches, a string last.
 fn typed(key: &str, word: PairValue<'_>, types: &[&str]) -> Result<String, PairError> {
     let text = match word {
         PairValue::Plain(text) => text,
@@ -217,7 +216,7 @@ fn typed(key: &str, word: PairValue<'_>, types: &[&str]) -> Result<String, PairE
     };
     let others: Vec<&str> = types.iter().copied().filter(|kind| *kind != "string").collect();
     let may_be_text = others.len() < types.len() || types.is_empty();
-    // Where a text is possible, `null` is one: only its owner can know, and can write `:=`.
+    // If a string is allowed, `null` is read as a string; `:=` writes JSON null.
     let fits = |json: &Json| {
         let is_null = json.is_null() && may_be_text;
         !is_null && others.iter().any(|kind| is(json, kind))

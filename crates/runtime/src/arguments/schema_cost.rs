@@ -1,50 +1,50 @@
-//! How much work a schema can make, found out before any of it is done.
+//! The cost of checking arguments against a schema, computed before the check.
 //!
-//! A small schema can be written so that checking it doubles at every step, or never ends. The
-//! number of steps is therefore counted first: for arguments of a given depth, every part of the
-//! schema is counted once and remembered, so counting stays cheap where checking would not be.
+//! A small schema can have exponential or endless cost. The steps of the check are therefore
+//! counted first: every subschema is counted once per depth of the arguments and the count is
+//! cached, so counting is cheap even if checking is not.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// How many steps of checking are worth it.
+/// How many steps a check may take.
 const MAX_STEPS: u64 = 2_000_000;
 
-/// How many steps one place in the arguments may take.
+/// How many steps one value in the arguments may take.
 const MAX_STEPS_PER_VALUE: u64 = 20_000;
 
-/// How deep schemas may lead into each other; each level is a call on the stack.
+/// How deep schemas may be nested; each level is a call on the stack.
 const DEEPEST: usize = 100;
 
-/// How deep arguments may be to be counted.
+/// The maximum depth of arguments that are checked.
 const DEEPEST_ARGUMENTS: usize = 40;
 
-/// The schemas inside a schema and how they lead to each other.
+/// The subschemas of a schema, as a graph.
 pub(super) struct SchemaGraph {
     nodes: Vec<SchemaNode>,
 }
 
 #[derive(Default)]
 struct SchemaNode {
-    /// Schemas that look at the same place in the arguments.
+    /// Schemas for the same value in the arguments.
     here: Vec<usize>,
-    /// Schemas that look at a place one level deeper.
+    /// Schemas for values one level deeper.
     below: Vec<usize>,
 }
 
-/// What the value of a keyword is.
+/// What the value of a keyword contains.
 #[derive(Clone, Copy)]
 enum KeywordKind {
-    /// A schema or a list of schemas for the same place.
+    /// A schema or a list of schemas for the same value.
     Here,
-    /// A schema or a list of schemas for what is inside.
+    /// A schema or a list of schemas for values inside.
     Below,
-    /// Schemas by name for the same place.
+    /// Schemas by name for the same value.
     NamedHere,
-    /// Schemas by name for what is inside.
+    /// Schemas by name for values inside.
     NamedBelow,
-    /// Schemas by name that count only where they are referred to.
+    /// Schemas by name that count only where a reference leads to them.
     Definitions,
     /// No schema.
     Data,
@@ -64,13 +64,13 @@ fn kind(keyword: &str) -> KeywordKind {
         | "propertyNames"
         | "unevaluatedItems"
         | "unevaluatedProperties" => KeywordKind::Below,
-        // Also what nobody knows: too much is counted rather than too little.
+        // Also unknown keywords: it is safer to count too much.
         _ => KeywordKind::Here,
     }
 }
 
 impl SchemaGraph {
-    /// Looks at a schema; fails for one that leads out of itself, never ends or doubles too often.
+    /// Reads a schema; fails for references out of it, endless recursion and too high a cost.
     pub(super) fn of(schema: &Value) -> Result<Self, &'static str> {
         let mut builder = GraphBuilder::default();
         let mut path = String::new();
@@ -86,7 +86,7 @@ impl SchemaGraph {
         Ok(graph)
     }
 
-    /// Tells whether checking these arguments is worth it.
+    /// Tells whether the cost of checking these arguments is within the limit.
     pub(super) fn is_cheap_for(&self, arguments: &Value) -> bool {
         let (places, depth) = measure(arguments);
         if depth > DEEPEST_ARGUMENTS {
@@ -98,7 +98,7 @@ impl SchemaGraph {
     }
 }
 
-/// How many values there are, and how deep they are.
+/// Returns the number of values and their depth.
 fn measure(value: &Value) -> (u64, usize) {
     let inner: Vec<(u64, usize)> = match value {
         Value::Array(items) => items.iter().map(measure).collect(),
@@ -114,12 +114,12 @@ struct GraphBuilder {
     nodes: Vec<SchemaNode>,
     by_path: HashMap<String, usize>,
     references: Vec<(usize, String)>,
-    /// Draft 4 writes `id` for what is `$id` later.
+    /// Draft 4 uses `id` instead of `$id`.
     has_old_identities: bool,
 }
 
 impl GraphBuilder {
-    /// Enters a schema and all in it; returns its number.
+    /// Adds a schema and its subschemas; returns its number.
     fn enter(
         &mut self,
         schema: &Value,
@@ -195,13 +195,13 @@ impl GraphBuilder {
         if text("$dynamicRef").is_some() || text("$recursiveRef").is_some() {
             return Err("it refers to itself in a way that is not followed");
         }
-        // An identity inside changes what references mean; that of the whole does not matter here.
+        // An `$id` in a subschema changes what references mean; that of the root does not matter.
         self.has_old_identities |=
             number == 0 && text("$schema").is_some_and(|it| it.contains("draft-04"));
         let has_identity =
             text("$id").is_some() || (self.has_old_identities && text("id").is_some());
         if number > 0 && has_identity {
-            return Err("a part of it has an identity of its own");
+            return Err("a part of it has its own `$id`");
         }
         match text("$ref") {
             None => Ok(()),
@@ -224,19 +224,19 @@ impl GraphBuilder {
 
 struct CostCounter<'a> {
     graph: &'a SchemaGraph,
-    /// By part and depth; nothing while it is being counted.
+    /// The cost by subschema and depth; `None` while it is being counted.
     known: HashMap<(usize, usize), Option<Cost>>,
 }
 
 #[derive(Clone, Copy)]
 struct Cost {
     steps: u64,
-    /// How many schemas lead into each other.
+    /// The depth of nested schemas.
     height: usize,
 }
 
 impl CostCounter<'_> {
-    /// Counts what one part costs for values of this depth.
+    /// Returns the cost of one subschema for values of this depth.
     fn cost_of(&mut self, node: usize, depth: usize, level: usize) -> Result<Cost, &'static str> {
         match self.known.get(&(node, depth)) {
             Some(None) => return Err("it refers to itself without end"),

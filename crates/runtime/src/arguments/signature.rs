@@ -1,7 +1,7 @@
-//! The arguments of a tool as a list that can be shown: name, type, required, default, choices.
+//! The arguments of a tool as a list: name, type, required, default, choices.
 //!
-//! A schema that is more than an object with properties is shown as far as it is one; the whole
-//! schema stays with the tool. All texts are the server's.
+//! Only the properties of the schema are listed; other keywords are ignored here. All texts are
+//! untrusted text of the server.
 
 use serde_json::Value;
 use wharf_config::text::clip;
@@ -37,7 +37,7 @@ const LONGEST: usize = 120;
 pub struct Signature {
     /// The arguments.
     pub arguments: Vec<Argument>,
-    /// How many more there are than are listed.
+    /// How many more there are than listed.
     pub more: usize,
 }
 
@@ -49,20 +49,20 @@ pub struct Argument {
     pub name: String,
     /// Its type in words: `string`, `integer or null`, `list of strings`, `any`.
     pub kind: String,
-    /// Whether a list is wanted, so that it may be given several times.
+    /// Whether it is a list, so that it may be given several times.
     pub is_list: bool,
-    /// Whether a call without it is refused.
+    /// Whether it is required.
     pub is_required: bool,
-    /// The value that counts without it, as JSON.
+    /// Its default value, as JSON.
     pub default: Option<String>,
-    /// The only values that are accepted: texts as they are, everything else as JSON.
+    /// The only accepted values: strings unquoted, everything else as JSON.
     pub choices: Vec<String>,
-    /// What it is, in the server's words.
+    /// Its description: untrusted text.
     pub description: Option<String>,
 }
 
 impl Signature {
-    /// Reads the arguments of a schema; none if it has no properties.
+    /// Reads the arguments of a schema; empty if it has no properties.
     pub fn of(schema: &Json) -> Self {
         let schema = schema.to::<Value>().unwrap_or_default();
         let schemas = ArgumentSchemas::new(&schema);
@@ -101,7 +101,7 @@ fn argument(
     schemas: ArgumentSchemas<'_>,
     is_required: bool,
 ) -> Argument {
-    // Beside a reference there may be words that are meant for this place.
+    // Annotations beside a reference are about this argument.
     let target = schemas.follow(schema);
     let find = |key: &str| schema.get(key).or_else(|| target.get(key));
     let description = find("description").or_else(|| find("title")).and_then(Value::as_str);
@@ -153,7 +153,7 @@ fn list_items<'a>(schema: &'a Value, schemas: ArgumentSchemas<'a>) -> Option<&'a
     own.or_else(|| branches(schema).find_map(|it| schemas.follow(it).get("items")))
 }
 
-/// Returns the only values that a schema accepts; none if there are others.
+/// Returns the only values that a schema accepts; empty if it accepts others.
 fn choices(schema: &Value, schemas: ArgumentSchemas<'_>) -> Vec<String> {
     let own = schema.get("enum").and_then(Value::as_array);
     let constant = |schema: &Value| schema.get("const").cloned();
@@ -161,7 +161,7 @@ fn choices(schema: &Value, schemas: ArgumentSchemas<'_>) -> Vec<String> {
         (Some(values), _) => values.iter().take(MAX_CHOICES).cloned().collect(),
         (None, Some(value)) => vec![value],
         (None, None) => {
-            // Some schemas write a choice as alternatives of one value each.
+            // Some schemas define choices as alternatives with one `const` each.
             let branches = branches(schema).map(|it| constant(schemas.follow(it)));
             branches.collect::<Option<Vec<Value>>>().unwrap_or_default()
         }

@@ -1,9 +1,8 @@
-//! Why a call has no result, in the three words an agent can act on.
+//! The error of a call, with a kind that an agent can act on.
 //!
-//! Two questions are kept apart: may it be tried again (`kind`), and is it known whether the tool
-//! ran (`outcome_known`). The rule that ties them: what may have run is never `TRANSIENT`. Where
-//! the answers come from is in `request_errors`; who decides by an error decides by [`Reason`], not
-//! by its text.
+//! `kind` says whether a retry can help, `outcome_known` whether it is known if the tool ran. A
+//! call that may have run is never `TRANSIENT`. The mapping from request errors is in
+//! `request_errors`. Code decides by [`Reason`], never by the text of a message.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use wharf_protocol::Json;
 use crate::arguments::Misuse;
 use crate::status::one_line;
 
-/// How much of one foreign text is worth repeating.
+/// How many characters of untrusted text are kept in a message.
 const MAX_MESSAGE_CHARS: usize = 1000;
 
 /// How many lines of a server's error output are shown.
@@ -30,22 +29,22 @@ const STDERR_BYTES: usize = 2000;
 pub struct CallError {
     /// What an agent can do about it.
     pub kind: ErrorKind,
-    /// How far the call had come.
+    /// The phase in which the call failed.
     pub phase: CallPhase,
-    /// What happened, on one line; may contain words of the server.
+    /// The message, on one line; may contain untrusted text of the server.
     pub message: String,
-    /// Whether the same call, sent again, can help and cannot do harm.
+    /// Whether sending the same call again can succeed and is safe.
     pub retryable: bool,
     /// Whether it is known if the tool ran.
     pub outcome_known: bool,
-    /// What the server wrote to its error output since the call or the attempt to connect began:
-    /// text of a third party.
+    /// The stderr output of the server since the call or the attempt to connect began: untrusted
+    /// text.
     pub stderr: Option<String>,
-    /// What it is, for those who decide by it.
+    /// The reason, for code.
     pub reason: Reason,
     /// What a person can do about it.
     pub hint: Option<String>,
-    /// What the server sent as `error.data`: foreign.
+    /// The `error.data` of the server: untrusted.
     pub data: Option<Json>,
 }
 
@@ -53,9 +52,9 @@ pub struct CallError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ErrorKind {
-    /// Nothing: the same call fails again, or nobody knows whether it ran.
+    /// Nothing: the same call fails again, or it is unknown whether it ran.
     Terminal,
-    /// Try again: it did not run, and the cause may pass.
+    /// Try again: it did not run, and the cause may be temporary.
     Transient,
     /// Correct the arguments.
     Misuse,
@@ -72,19 +71,19 @@ impl ErrorKind {
     }
 }
 
-/// How far a call had come.
+/// The phase of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallPhase {
-    /// There was no connection yet.
+    /// Waiting for the connection.
     Connect,
-    /// The call was not on its way yet.
+    /// The call was not sent yet.
     Send,
-    /// The answer was awaited.
+    /// Waiting for the response.
     Receive,
-    /// The answer could not be read.
+    /// The response could not be decoded.
     Decode,
-    /// The answer was no.
+    /// The response was an error.
     Protocol,
 }
 
@@ -101,48 +100,48 @@ impl CallPhase {
     }
 }
 
-/// What a failure is, by type: for exit codes and for those who react to it.
+/// The reason of a failed call: for exit codes and for code that reacts to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// There is no such tool.
     UnknownTool,
-    /// The arguments do not fit.
+    /// The arguments do not match the schema.
     BadArguments,
-    /// A person or a setting said no.
+    /// A person or a setting denied it.
     Denied,
-    /// The tool has changed and waits for a person's yes.
+    /// The tool has changed and must be accepted first.
     Withheld,
-    /// The definition comes with a folder that is not trusted.
+    /// The server came with a project and is not trusted.
     Untrusted,
-    /// The server is switched off.
+    /// The server is disabled.
     Disabled,
-    /// The server's entry is not used: it is invalid, a duplicate, hidden or handled otherwise.
+    /// The entry of the server is not used: it is invalid, a duplicate, shadowed or native.
     NotUsed,
-    /// The entry of the server leaves the tool out, or the tool cannot be used as it is listed.
+    /// The entry of the server excludes the tool, or its definition is unusable.
     LeftOut,
-    /// The server wants to know who asks.
+    /// The server requires authorization.
     NeedsAuth,
-    /// Something took too long, connecting included.
+    /// A timeout, also while connecting.
     TimedOut,
-    /// There is no connection.
+    /// The server is not connected.
     Connect,
-    /// The connection ended before the answer came.
+    /// The connection ended before the response arrived.
     Lost,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
     /// The server answered with an error.
     Refused,
-    /// The answer cannot be used.
+    /// The response is not usable.
     BadAnswer,
-    /// The server asked back, and there was no answer to give.
+    /// The server sent a request of its own that nobody answered.
     Unanswered,
-    /// The call cannot be made with this server.
+    /// This server cannot receive the call.
     Impossible,
 }
 
 impl Reason {
-    /// Returns the word that programs are told.
+    /// Returns the word for machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
             Self::UnknownTool => "not-found",
@@ -173,7 +172,7 @@ impl From<Misuse> for CallError {
 }
 
 impl CallError {
-    /// Makes an error of a call that did not run and that would not fare better the next time.
+    /// Makes the error of a call that did not run and that would fail again.
     pub fn not_run(reason: Reason, message: impl Into<String>) -> Self {
         let kind = match reason {
             Reason::UnknownTool | Reason::BadArguments => ErrorKind::Misuse,
@@ -210,7 +209,7 @@ impl CallError {
         }
     }
 
-    /// Makes the error for a name that several tools could mean.
+    /// Makes the error for a name that matches several tools.
     pub(crate) fn ambiguous_tool(name: &str, meant: &[&str]) -> Self {
         let name = clip(name, 100);
         let error =
@@ -219,21 +218,21 @@ impl CallError {
         error.with_hint(format!("use one of their own names: {}", meant.join(", ")))
     }
 
-    /// Makes the error for a server that was not ready in time; nothing was sent.
+    /// Makes the error for a server that was not connected in time; nothing was sent.
     pub fn not_connected_in_time(limit: Duration) -> Self {
         let message = format!("the server was not connected within {limit:?}");
         let error = Self::not_run(Reason::TimedOut, message);
         Self { phase: CallPhase::Connect, ..error }.into_transient()
     }
 
-    /// Makes the error for a call that its caller gave up: dropping the future has told the server,
-    /// and this is what to put in the place of its outcome.
+    /// Makes the error for a cancelled call, to use as its outcome: dropping the future has
+    /// cancelled the request at the server.
     pub fn cancelled() -> Self {
         Self::cancelled_in(CallPhase::Receive)
     }
 
-    /// Makes the error for a call that its caller gave up in this phase ([`PhaseTracker`] says
-    /// which one it was): a call that was not sent yet did not run.
+    /// Makes the error for a call that was cancelled in this phase ([`PhaseTracker`] has it): a
+    /// call that was not sent yet did not run.
     ///
     /// [`PhaseTracker`]: super::PhaseTracker
     pub fn cancelled_in(phase: CallPhase) -> Self {
@@ -245,14 +244,14 @@ impl CallError {
         }
     }
 
-    /// Makes the error for a call during which something panicked; it may have been sent by then.
+    /// Makes the error for a panic during a call; the call may have been sent.
     pub(crate) fn panicked() -> Self {
         let error = Self::not_run(Reason::Lost, "the call failed inside Wharf or its host");
         Self { phase: CallPhase::Receive, outcome_known: false, ..error }
             .with_hint("this is a bug, please report it")
     }
 
-    /// Says that the cause may pass, which only what has not run can say.
+    /// Marks the error as transient, unless the call may have run.
     #[must_use]
     pub(crate) fn into_transient(mut self) -> Self {
         if self.outcome_known && self.kind != ErrorKind::Misuse {
@@ -269,7 +268,7 @@ impl CallError {
         self
     }
 
-    /// Adds the server's error output, if there is any.
+    /// Adds the stderr output of the server, if it is not blank.
     #[must_use]
     pub(crate) fn with_stderr(mut self, stderr: &str) -> Self {
         let stderr = stderr.trim_end();
@@ -277,18 +276,17 @@ impl CallError {
         self
     }
 
-    /// Returns the last lines of the server's error output, which is enough for a model.
+    /// Returns the last lines of the stderr output, for a model.
     pub(super) fn stderr_tail(&self) -> Option<&str> {
         tail(self.stderr.as_deref()?)
     }
 
-    /// Returns what happened and the last meaningful line of the server's error output, on one
-    /// line.
+    /// Returns the message and the last meaningful line of stderr, on one line.
     pub fn in_one_line(&self) -> String {
         one_line(&self.message, self.stderr.as_deref())
     }
 
-    /// Says in one sentence whether trying again can help, as far as that is known.
+    /// Returns one sentence about whether a retry can help.
     pub fn advice(&self) -> &'static str {
         match (self.kind, self.outcome_known) {
             (_, true) if self.reason == Reason::Cancelled => "The tool did not run.",
@@ -311,12 +309,12 @@ impl CallError {
     }
 }
 
-/// Puts foreign words on one line of bearable length.
+/// Puts untrusted text on one line of limited length.
 pub(crate) fn clip_message(words: &str) -> String {
     clip(words.trim(), MAX_MESSAGE_CHARS)
 }
 
-/// Returns the last lines of a text; nothing if it is blank.
+/// Returns the last lines of a text; `None` if it is blank.
 fn tail(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let lines = text.rmatch_indices('\n').nth(STDERR_LINES - 1).map_or(0, |(at, _)| at + 1);

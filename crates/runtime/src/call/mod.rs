@@ -1,13 +1,14 @@
-//! One call, from its arguments to what a model or a person gets to read.
+//! The outcome of a call: its result or error, and the text for a model or a person.
 //!
 //! ```text
 //! arguments ─ approval ─ execute ─► outcome ─ spill
 //!                              └ error ─ explain ┘
 //! ```
 //!
-//! Nothing here talks to a server: `execute` does, and `arguments` are checked before. `outcome`
-//! and `result_text` say what the answer says, `error` and `request_errors` what went wrong and
-//! whether the call may be repeated, `spill` stores what is too long.
+//! Nothing here sends requests: `execute` does, and `arguments` checks the arguments before.
+//! `outcome` and `result_text` render a result. `error` is the error of a call; `request_errors`
+//! maps request errors to it and decides whether a call may be repeated. `spill` stores results
+//! that are too long.
 
 mod error;
 mod outcome;

@@ -1,7 +1,7 @@
-//! What a call came to: words for a model or a person, and everything the server sent beside them.
+//! The outcome of a call: its text for a model or a person, and the result as the server sent it.
 //!
-//! A tool that failed says `Error: …`, a call that failed says `MCP error: …`. The blocks of a
-//! result are kept as they came and leave as they came; only the words are ours.
+//! The text of a failed tool starts with `Error: `, that of a failed call with `MCP error: `. The
+//! blocks of a result are never changed.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -16,27 +16,27 @@ use wharf_protocol::view::{ContentBlock, ToolResult};
 use super::error::{CallError, CallPhase, ErrorKind, Reason};
 use super::result_text::text_of;
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What it says, in full: words of the server, not fit for a terminal as they are.
+    /// The full text: untrusted, and not escaped for a terminal.
     pub text: String,
     /// Whether the tool or the call failed.
     pub is_error: bool,
-    /// The blocks of the result, as they came.
+    /// The blocks of the result, unchanged.
     pub content: Vec<ContentBlock>,
-    /// The structured content, with all its digits.
+    /// The structured content, unchanged.
     pub structured: Option<Json>,
-    /// Whose result it is.
+    /// The server and the tool.
     pub details: CallDetails,
     /// Why there is no result.
     pub error: Option<CallError>,
-    /// The file that holds the whole text, if it was too long for its reader.
+    /// The file with the full text, if the text was cut for a model.
     pub spilled_to: Option<PathBuf>,
 }
 
-/// Whose result it is, and how long it took.
+/// The server, the tool and the duration of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallDetails {
     /// The server.
@@ -45,17 +45,16 @@ pub struct CallDetails {
     pub mcp_tool_name: String,
     /// The short name of the program that defines the server.
     pub provider: String,
-    /// The name of that program as people know it.
+    /// The display name of that program.
     pub provider_name: String,
-    /// From the call to its end.
+    /// The time from the call to its end.
     pub duration: Duration,
-    /// What was left out when the server was connected, such as a header that could not be
-    /// resolved.
+    /// The values that were omitted in the connection, such as a header that could not be resolved.
     pub left_out: Vec<String>,
 }
 
 impl CallDetails {
-    /// Names a tool of a server.
+    /// Makes the details of a tool of a server.
     pub(crate) fn new(server: &ServerName, tool: &str, source: &Source) -> Self {
         Self {
             server_name: server.as_str().to_owned(),
@@ -66,14 +65,14 @@ impl CallDetails {
         }
     }
 
-    /// Names a tool that belongs to nobody.
+    /// Makes the details of a tool of no known server.
     pub(crate) fn without_server(tool: &str) -> Self {
         Self { mcp_tool_name: tool.to_owned(), ..Self::default() }
     }
 }
 
 impl Outcome {
-    /// Makes the outcome of a call that was answered.
+    /// Makes the outcome of a call with a result.
     pub(crate) fn from_result(result: &ToolResult, details: CallDetails) -> Self {
         let (content, structured) = (result.content(), result.structured());
         let is_error = result.is_error();
@@ -87,7 +86,8 @@ impl Outcome {
         Self { text, is_error, content, structured, details, error: None, spilled_to: None }
     }
 
-    /// Makes the outcome of a call that has no result; hosts use it for calls that never began.
+    /// Makes the outcome of a call without a result; hosts use it also for calls that never
+    /// started.
     pub fn from_error(error: CallError, details: CallDetails) -> Self {
         Self {
             text: error_text(&error, &details, error.stderr_tail()),
@@ -100,19 +100,19 @@ impl Outcome {
         }
     }
 
-    /// Returns the words of a failure with all of the server's error output, for a person; `text`
-    /// has its last lines.
+    /// Returns the text of a failure with all of the stderr output, for a person; `text` has only
+    /// the last lines of it.
     pub fn failure_text(&self) -> Option<String> {
         let error = self.error.as_ref()?;
         Some(error_text(error, &self.details, error.stderr.as_deref()))
     }
 
-    /// Tells whether the tool did what was asked.
+    /// Tells whether neither the tool nor the call failed.
     pub fn ok(&self) -> bool {
         !self.is_error
     }
 
-    /// Returns what programs get to read (`call --json`).
+    /// Returns the outcome as JSON, for programs.
     pub fn to_json(&self) -> Json {
         let CallDetails { server_name, mcp_tool_name, provider, provider_name, duration, left_out } =
             &self.details;
@@ -133,13 +133,12 @@ impl Outcome {
             },
             error: self.error.as_ref().map(ErrorJson::of),
         };
-        // Every `Json` in it is valid and all keys are text, so there is nothing to fail.
+        // Encoding cannot fail: every `Json` in it is valid and all keys are strings.
         Json::encode(&json).unwrap_or_else(|_| Json::object())
     }
 }
 
-/// Says what went wrong, where, whether trying again can help, and what the server wrote to its
-/// error output.
+/// Renders an error: message, server, tool, phase, whether a retry can help, and stderr.
 fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) -> String {
     let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);

@@ -1,17 +1,18 @@
-//! How far a call has come, for whoever may give it up: a dropped future says nothing about itself.
+//! Tracks the phase of a call, for a caller that drops its future: the future itself returns
+//! nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::error::CallPhase;
 
-/// How far a call has come; clones tell the same.
+/// Tracks the phase of a call; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct PhaseTracker(Arc<AtomicU8>);
 
 impl PhaseTracker {
-    /// Returns the phase: `Connect` while the server is waited for, `Send` while the call is
-    /// checked and approved, `Receive` once it may have been sent.
+    /// Returns the phase: `Connect` while the server is awaited, `Send` while the call is checked
+    /// and approved, `Receive` once it may have been sent.
     pub fn phase(&self) -> CallPhase {
         match self.0.load(Ordering::Acquire) {
             0 => CallPhase::Connect,

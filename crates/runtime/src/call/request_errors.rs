@@ -1,7 +1,7 @@
-//! What a failure of the wire means for the call it belongs to, and the rule that none runs twice.
+//! Maps request errors to call errors, and decides whether a call may be retried.
 //!
-//! A call is repeated only if it provably did not run, or if its owner and the tool itself say that
-//! running twice is the same as once. Everything that is not known counts as having run.
+//! A call is repeated only if it provably did not run, or if its entry and the hints of the tool
+//! allow to run it twice. If it is unknown whether a call ran, it counts as run.
 
 use std::error::Error;
 
@@ -17,8 +17,8 @@ use super::error::{CallError, CallPhase, ErrorKind, Reason, clip_message};
 use crate::advice;
 use crate::resolve::Secrets;
 
-/// Says what a failed request to a server of this era means for its call. `stderr` is what the
-/// server wrote since the request began; `secrets` is what it may repeat of ours.
+/// Maps an error of a request to the error of its call. `stderr` is the output of the server since
+/// the request began; `secrets` are redacted.
 pub(crate) fn to_call_error(
     error: &RequestError,
     era: Era,
@@ -42,7 +42,7 @@ pub(crate) fn to_call_error(
     explained.with_stderr(stderr)
 }
 
-/// Returns what a server sent along with its refusal, without what is secret of ours.
+/// Returns the `data` of a JSON-RPC error, redacted.
 fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
     let data = refusal.data.as_ref()?;
     let hidden = secrets.redact(data.as_str());
@@ -52,37 +52,36 @@ fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
 /// What is known about a tool whose call might be repeated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RepeatClaims {
-    /// What the server speaks: the error codes of the modern era say more.
+    /// The era of the server: modern error codes are more precise.
     pub(crate) era: Era,
-    /// The server's entry says `"retry": "hints"`.
+    /// The entry of the server has `"retry": "hints"`.
     pub(crate) retry_on_hints: bool,
-    /// The definition was listed by the running server, not remembered.
+    /// The tool was listed by the running server, not read from the cache.
     pub(crate) is_live: bool,
-    /// It is the one that was pinned.
+    /// The tool is equal to its pin.
     pub(crate) is_pinned_unchanged: bool,
-    /// What the server says about it.
+    /// The annotations of the tool.
     pub(crate) hints: ToolHints,
 }
 
 impl RepeatClaims {
-    /// Tells whether running twice may be taken to be the same as running once.
+    /// Tells whether the tool may run twice.
     fn allow_repeat(self) -> bool {
         let says_so = [self.hints.idempotent, self.hints.read_only].contains(&Some(true));
         self.retry_on_hints && self.is_live && self.is_pinned_unchanged && says_so
     }
 }
 
-/// Tells whether a failed call may be sent once more without asking anybody.
+/// Tells whether a failed call may be sent once more without asking.
 ///
-/// An expired session, renewed credentials and refused headers are not among the cases: the wire
-/// deals with them by itself, so a 401 that reaches us had nothing to renew, and headers that are
-/// refused have been corrected before.
+/// The protocol layer handles expired sessions, renewed credentials and rejected headers itself: a
+/// 401 that arrives here could not be renewed, and rejected headers have been corrected once.
 pub(crate) fn may_repeat(error: &RequestError, claims: RepeatClaims) -> bool {
     match error {
-        // It will be the same the next time.
+        // The same request would fail again.
         RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
         RequestError::Refused(refusal) if refusal.code == code::HEADER_MISMATCH => false,
-        // The time that the caller gave is over.
+        // The time limit of the caller has passed.
         _ if matches!(error.innermost(), RequestError::TimedOut { .. }) => false,
         _ if error.was_not_executed(claims.era) => true,
         _ => {
@@ -110,7 +109,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
     use RunKnowledge::{Known, Unknown};
 
     if let RequestError::AfterStart(inner) = error {
-        // Whatever became of a later request, the tool may have begun with the first.
+        // The tool may have started with the first request of the call.
         return FailureClass { outcome: Unknown, is_transient: false, ..classify(inner, era) };
     }
     let not_sent = error.never_sent();
@@ -119,7 +118,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
             (CallPhase::Protocol, Reason::BadArguments, Known)
         }
         RequestError::Refused(_) => (CallPhase::Protocol, Reason::Refused, Known),
-        // A 403 without a challenge is a reply like any other that does not name the request.
+        // A 403 without a challenge may come from a proxy, after the tool has started.
         RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge: None } => {
             (CallPhase::Protocol, Reason::NeedsAuth, Unknown)
         }
@@ -130,8 +129,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
         RequestError::Lost { .. } | RequestError::StreamEnded => {
             (CallPhase::Receive, Reason::Lost, Unknown)
         }
-        // Whoever answered did not name the request: it may be something in front of the server,
-        // after the server has begun.
+        // The response has no request id: it may come from a proxy, after the tool has started.
         RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
             (CallPhase::Protocol, Reason::Refused, Unknown)
         }
@@ -143,8 +141,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
             (CallPhase::Protocol, Reason::Unanswered, Unknown)
         }
         RequestError::Unsendable(_) => (CallPhase::Send, Reason::Impossible, Known),
-        // An address that is not the server's own is where nothing was sent to, but that is not
-        // for this end to swear.
+        // Other errors: it is not certain that nothing was sent.
         _ => (CallPhase::Protocol, Reason::Refused, Unknown),
     };
     let is_transient = outcome == Known && is_transient_cause(error, era);
@@ -159,7 +156,7 @@ fn classify_http(error: &HttpError) -> (CallPhase, Reason, RunKnowledge) {
             (CallPhase::Connect, Reason::TimedOut, Known)
         }
         HttpError::TimedOut { .. } => (CallPhase::Receive, Reason::TimedOut, Unknown),
-        // The connection was there, and went before anything was written.
+        // The connection was closed before anything was written.
         HttpError::NoResponse { never_sent: true, .. } => (CallPhase::Send, Reason::Lost, Known),
         _ if error.never_sent() => (CallPhase::Connect, Reason::Connect, Known),
         HttpError::Redirected { .. } => (CallPhase::Protocol, Reason::Refused, Unknown),
@@ -170,7 +167,7 @@ fn classify_http(error: &HttpError) -> (CallPhase, Reason, RunKnowledge) {
     }
 }
 
-/// Tells whether the cause of a failure may be gone the next time.
+/// Tells whether the cause of a failure may be temporary.
 fn is_transient_cause(error: &RequestError, era: Era) -> bool {
     if let Some(status) = error.status() {
         return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
@@ -199,7 +196,7 @@ fn is_misuse(error: &RequestError) -> bool {
     error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
 }
 
-/// The message of an error with those of its causes, as far as they say something new.
+/// Returns the message of an error with those of its causes that it does not contain.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
@@ -288,7 +285,7 @@ mod tests {
             ("cut", RequestError::StreamEnded),
             ("closed client", RequestError::Http(Arc::new(HttpError::Closed))),
             ("too large", RequestError::TooLarge { limit: 9 }),
-            ("nonsense", RequestError::InvalidResponse("the result is no object".into())),
+            ("nonsense", RequestError::InvalidResponse("the result is not an object".into())),
             ("unanswered", RequestError::InputUnavailable(RpcError::new(-1, "nobody is here"))),
             ("unsendable", RequestError::Unsendable("no headers".into())),
             ("elsewhere", RequestError::EndpointOnOtherOrigin),
@@ -352,7 +349,7 @@ mod tests {
         ");
     }
 
-    /// Claims that allow nothing.
+    /// Claims that allow no repeat.
     fn nothing() -> RepeatClaims {
         let hints = ToolHints::default();
         RepeatClaims {
@@ -424,7 +421,7 @@ mod tests {
 
     #[test]
     fn only_error_output_since_the_call_began_is_included() {
-        // What an ended session kept may be from long before.
+        // The output that an ended session kept may be old.
         assert_eq!(to_call_error(&lost(false), Era::Legacy, "", &Secrets::default()).stderr, None);
         assert_eq!(
             to_call_error(&lost(false), Era::Legacy, "newer", &Secrets::default())

@@ -1,7 +1,7 @@
-//! What a result says in words: its texts as they are, and one line for everything else.
+//! Renders a result as text: text blocks unchanged, and one line for every other block.
 //!
-//! Nothing vanishes: a block that cannot be shown is named with its kind and size. Structured
-//! content is shown only where there is no text.
+//! No block is dropped: a block that cannot be rendered is named with its kind and size. Structured
+//! content is rendered only if there is no text block.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use wharf_config::text::clip;
 use wharf_protocol::Json;
 use wharf_protocol::view::{Content, ContentBlock, Resource, ResourceBody, ResourceContents};
 
-/// How many characters of an address, a name or a kind are shown.
+/// How many characters of a URI, a name or a kind are shown.
 const MAX_WORD_CHARS: usize = 200;
 
-/// Puts a result into words.
+/// Renders a result as text.
 pub(super) fn text_of(content: &[ContentBlock], structured: Option<&Json>) -> String {
     let mut parts: Vec<String> = content.iter().map(block_text).collect();
     let has_text = content.iter().any(|block| block.as_text().is_some());
@@ -75,18 +75,18 @@ fn line(kind: &str, words: &[Option<&str>], data: Option<&str>) -> String {
     line
 }
 
-/// How many bytes base64 stands for, without decoding it.
+/// Returns the decoded length of base64, without decoding it.
 fn decoded_len(data: &str) -> usize {
     data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count() * 3 / 4
 }
 
-/// Shows a number of bytes.
+/// Renders a number of bytes.
 pub(super) fn size(bytes: usize) -> String {
     const UNITS: [&str; 3] = ["KB", "MB", "GB"];
     if bytes < 1000 {
         return format!("{bytes} B");
     }
-    // In tenths, rounded, so that no fraction has to be trusted.
+    // In rounded tenths, to avoid floating point.
     let (mut tenths, mut unit) = ((bytes + 50) / 100, 0);
     while tenths >= 10_000 && unit + 1 < UNITS.len() {
         tenths = (tenths + 500) / 1000;

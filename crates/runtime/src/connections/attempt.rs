@@ -1,7 +1,7 @@
-//! One attempt to connect: resolve, start or reach, agree on a revision, list the tools.
+//! One attempt to connect: resolve, start or reach, negotiate a revision, list the tools.
 //!
-//! Everything that can be slow happens here, each step within its limit. Dropped at any await, it
-//! leaves nothing behind.
+//! Everything slow happens here, each step with a limit. The attempt may be dropped at any await;
+//! its processes are then ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,50 +37,50 @@ const MAX_NAME: usize = 200;
 /// How many characters of a server's instructions are kept.
 const MAX_INSTRUCTIONS: usize = 64 * 1024;
 
-/// What it takes to connect to one server.
+/// An attempt to connect to one server.
 pub(super) struct Attempt<'a> {
     pub(super) shared: &'a Shared,
     pub(super) config: &'a Arc<ConnectionConfig>,
     pub(super) remembered: Option<Revision>,
 }
 
-/// A server that is there, with its tools.
+/// A connected server with its tools.
 pub(crate) struct ConnectedServer {
     pub(crate) peer: Peer,
     pub(crate) info: Arc<ConnectionInfo>,
     pub(crate) tools: ListedTools,
-    /// What must not be seen in what it says.
+    /// The secrets to redact in its text.
     pub(crate) secrets: Arc<Secrets>,
     /// The span of its connection.
     pub(super) span_id: Option<Id>,
 }
 
-/// What a server says on its own, for the one who looks after it.
+/// The notifications of a connected server.
 pub(super) struct ServerNotifications {
-    /// What has changed since somebody looked.
+    /// Flags of changed lists.
     pub(super) changes: Arc<ChangeFlags>,
-    /// What keeps it telling.
+    /// Keeps the subscription open.
     pub(super) subscriptions: SubscriptionLoop,
 }
 
-/// A server's tools as they were listed just now.
+/// The tools of a server from its latest list.
 pub(crate) struct ListedTools {
     pub(crate) server_tools: Arc<ServerTools>,
-    /// By what they were prepared; others may hold by now.
+    /// The configuration with which they were prepared; it may have changed since.
     pub(super) config: Arc<ConnectionConfig>,
-    /// Why there are not all of them.
+    /// Why the list is not complete, if it is not.
     pub(super) cut: Option<ListCut>,
-    /// What is not as it was when it was first seen.
+    /// How the tools differ from their pins.
     pub(crate) differences: Arc<[ToolChange]>,
-    /// How long the list holds by the server's own word.
+    /// The time to live that the server gave for the list.
     pub(super) ttl: Duration,
 }
 
 impl Attempt<'_> {
-    /// Connects and lists, as the `number`-th attempt in a row. What had to be left out is told
-    /// before anything is sent: it may be the reason why the rest fails.
+    /// Connects and lists the tools, as the `number`-th attempt in a row. Omitted values are
+    /// reported through `left_out` before anything is sent: they may be the reason of a failure.
     ///
-    /// Everything that it starts is in `tasks`: when those have ended, nothing of it is left.
+    /// All processes belong to `tasks`: when those have ended, so have the processes.
     pub(super) async fn run(
         &self,
         number: u32,
@@ -188,7 +188,7 @@ impl Attempt<'_> {
         ))
     }
 
-    /// Says how to connect.
+    /// Returns the options to connect with.
     fn options(&self, secrets: &Arc<Secrets>, tasks: &TaskTracker) -> ConnectOptions {
         let spec = &self.config.server.spec;
         let sink = self.shared.options.trace.as_ref();
@@ -203,7 +203,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Lists the tools of a server that is there.
+    /// Lists the tools of a connected server.
     pub(super) async fn list(
         &self,
         peer: &Peer,
@@ -212,7 +212,7 @@ impl Attempt<'_> {
         let limit = connect_timeout(&self.config.server.spec);
         let mut listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
-            // A server may answer each page in time and never come to an end.
+            // A server may answer each page in time and never send the last one.
             let listing = tokio::time::timeout(limit, peer.list_tools(&options)).await;
             let late = wharf_protocol::peer::RequestError::TimedOut { limit, never_sent: false };
             listing
@@ -233,7 +233,7 @@ impl Attempt<'_> {
     ) -> ListedTools {
         let (shared, config) = (self.shared, self.config);
         let spec = &config.server.spec;
-        // Cache, pins and offer share one list: it may be long.
+        // Cache, pins and tools share one list, because it may be long.
         let tools: Arc<[view::ToolDefinition]> = listing.items.into();
         let pins = shared.history.check_pins(&config.server, &tools, config.settings.pinning);
         let profile = peer.profile();
@@ -260,8 +260,8 @@ impl Attempt<'_> {
     }
 }
 
-/// A server that names other things it can do, but no tools, is not asked for any: some never
-/// answer what they did not offer.
+/// Tells whether to request tools. A server that declares other capabilities, but not tools, gets
+/// no request: some never answer a request for a capability that they did not declare.
 fn has_tools(peer: &Peer) -> bool {
     let capabilities = &peer.profile().capabilities;
     capabilities.tools().is_some()

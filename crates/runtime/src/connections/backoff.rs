@@ -1,13 +1,13 @@
-//! When a lost server is tried again, and when it is left alone.
+//! Backoff: when a lost server is reconnected, and when Wharf gives up.
 //!
-//! Plain arithmetic on moments that are handed in, so that hours pass in a test without waiting.
+//! The current time is a parameter, so tests need not wait.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first waits after a connection was lost.
+/// The first waits after a lost connection.
 const SHORT_WAITS: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
@@ -21,25 +21,25 @@ const FIRST_LONG_WAIT: Duration = Duration::from_secs(15);
 /// The longest wait for a remote server.
 const MAX_WAIT: Duration = Duration::from_secs(5 * 60);
 
-/// How long a connection must have held for its server to count as well again.
+/// How long a connection must last to reset the backoff.
 pub(super) const STABLE_AFTER: Duration = Duration::from_secs(30);
 
 /// How often a local server may be started within [`START_WINDOW`].
 pub(super) const MAX_STARTS: usize = 5;
 
-/// In which time starts are counted.
+/// The time window in which starts are counted.
 pub(super) const START_WINDOW: Duration = Duration::from_secs(30);
 
-/// Where a server is, which decides how long it is tried.
+/// Where a server runs, which decides for how long it is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerKind {
-    /// A process of ours: if it fails four times, a fifth start will not help either.
+    /// A local process: after four failures, another start is unlikely to help.
     Local,
-    /// Somewhere else: networks and servers come back by themselves.
+    /// A remote server: networks and servers recover without Wharf.
     Remote,
 }
 
-/// The waits between the attempts to bring a server back.
+/// The waits between attempts to connect.
 #[derive(Debug)]
 pub(super) struct Backoff {
     kind: ServerKind,
@@ -51,20 +51,20 @@ impl Backoff {
         Self { kind, step: 0 }
     }
 
-    /// Forgets all failures.
+    /// Resets the waits.
     pub(super) fn reset(&mut self) {
         self.step = 0;
     }
 
-    /// A server that never was there is not lost: the short waits are passed over.
+    /// Skips the short waits: they are for a server that was connected before.
     pub(super) fn skip_short_waits(&mut self) {
         self.step = self.step.max(u32::try_from(SHORT_WAITS.len()).unwrap_or(u32::MAX));
     }
 
-    /// Returns how long to wait before the next attempt; `None` if there should be none.
+    /// Returns the wait before the next attempt; `None` to give up.
     ///
-    /// `jitter` between 0 and 1 spreads the attempts of many servers that were lost at once: the
-    /// wait is between three quarters and five quarters of the step.
+    /// `jitter` between 0 and 1 spreads the attempts of servers that were lost at the same time:
+    /// the wait is 75 % to 125 % of the step.
     pub(super) fn next(&mut self, jitter: f64) -> Option<Duration> {
         let step = self.step;
         self.step = step.saturating_add(1);
@@ -81,12 +81,12 @@ impl Backoff {
     }
 }
 
-/// Counts the starts of a local server and stops it when there are too many.
+/// Limits the starts of a local server.
 #[derive(Debug, Default)]
 pub(super) struct StartLimiter(VecDeque<Instant>);
 
 impl StartLimiter {
-    /// Notes a start; `false` if it is one too many and must not happen.
+    /// Records a start and returns `true`; returns `false` if there were too many.
     pub(super) fn allow_start(&mut self, now: Instant) -> bool {
         while self.0.front().is_some_and(|start| now.duration_since(*start) >= START_WINDOW) {
             self.0.pop_front();
@@ -98,7 +98,7 @@ impl StartLimiter {
         true
     }
 
-    /// Forgets all starts: a person said so.
+    /// Forgets all starts, on request of the host.
     pub(super) fn reset(&mut self) {
         self.0.clear();
     }

@@ -1,7 +1,7 @@
-//! The task of one server: connects it, attends to it, brings it back, until it is told to stop.
+//! The task of one server: connects it, keeps it connected and reconnects it until it is stopped.
 //!
-//! It reports what happens and never decides about anything but its own server. All its waits end
-//! when it is told to stop, and when it has ended, so has everything that it started.
+//! It reports events to the supervisor and changes no other server. Every wait ends when the task
+//! is stopped. When the task has ended, all processes that it started have ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,54 +25,54 @@ use crate::resolve::Secrets;
 use crate::spans::{ConnectionEnd, ConnectionSpan};
 use crate::status::{FailureKind, ServerFailure};
 
-/// How long a server that is suspected to be gone may take to prove that it is not.
+/// The limit for the ping that checks whether a server is alive.
 const PING_LIMIT: Duration = Duration::from_secs(5);
 
-/// What somebody wants of a connection.
+/// A command for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionCommand {
-    /// A call needs it: try now, if nothing is under way.
+    /// A call needs the server: connect now, unless an attempt is running.
     Wake,
-    /// A person wants it anew: forget all failures, end what is there, connect. The number tells
-    /// what happened before the order from what happened because of it.
+    /// Reset the backoff, close the connection and connect again. The number is the epoch: it
+    /// separates reports from before this command from later ones.
     Reconnect(u64),
-    /// A request went wrong in a way that a server which is gone would explain.
+    /// A request failed as if the server were no longer there: ping it.
     CheckAlive,
-    /// The rules for its tools are others now: list them again.
+    /// The settings for pins changed: list the tools again.
     Relist,
 }
 
-/// What happened to a server.
+/// A report of a connection to the supervisor.
 pub(super) struct ConnectionReport {
     pub(super) server: ServerName,
-    /// Which connection says so; reports of a replaced one are ignored.
+    /// The connection; reports of a replaced one are ignored.
     pub(super) generation: u64,
-    /// The last order to reconnect that it has followed.
+    /// The last reconnect command that it has executed.
     pub(super) epoch: u64,
     pub(super) event: ConnectionEvent,
 }
 
-/// What happened.
+/// An event of a connection.
 pub(super) enum ConnectionEvent {
     /// An attempt began.
     Connecting,
-    /// Something had to be left out of the attempt.
+    /// Values were omitted in the attempt.
     LeftOut(Vec<Problem>),
-    /// It is there.
+    /// The server is connected.
     Connected(Box<ConnectedServer>),
-    /// Its tools were listed again.
+    /// The tools were listed again.
     Listed(ListedTools),
-    /// It was there and is gone; it will be tried again.
+    /// The connection was lost; it will be tried again.
     Lost(ServerFailure),
-    /// It is not there.
+    /// Connecting failed.
     Failed(ServerFailure),
 }
 
-/// One server and what it takes to keep it connected.
+/// The task of one server.
 pub(super) struct Connection {
     pub(super) shared: Arc<Shared>,
     pub(super) server: ServerName,
-    /// What its definition and the settings say; a reload may bring others.
+    /// The definition and the settings; a reload may change them.
     pub(super) config: watch::Receiver<Arc<ConnectionConfig>>,
     pub(super) server_kind: ServerKind,
     pub(super) generation: u64,
@@ -82,9 +82,10 @@ pub(super) struct Connection {
     pub(super) reports: mpsc::UnboundedSender<ConnectionReport>,
     pub(super) commands: mpsc::UnboundedReceiver<ConnectionCommand>,
     pub(super) stop: CancellationToken,
-    /// The connection that this one replaces: two of one server must not run at a time.
+    /// Cancelled when the connection before this one has ended: two of one server must not run at
+    /// the same time.
     pub(super) after: Option<CancellationToken>,
-    /// Tells when this one has ended.
+    /// Cancels a token when this task has ended.
     pub(super) _gone: tokio_util::sync::DropGuard,
 }
 
@@ -95,7 +96,7 @@ pub(super) enum FirstAttempt {
     OnDemand,
 }
 
-/// Why something was left off.
+/// Why a connection or an attempt ended.
 enum DisconnectReason {
     Stopped,
     ReconnectRequested,
@@ -122,7 +123,7 @@ enum WakeReason {
 }
 
 impl Connection {
-    /// Keeps the server connected until it is told to stop.
+    /// Keeps the server connected until it is stopped.
     pub(super) async fn run(mut self) {
         if !self.may_begin().await {
             return;
@@ -173,14 +174,14 @@ impl Connection {
                     start_limiter.reset();
                 }
                 WakeReason::ByCommand(_) => is_requested = true,
-                // Nobody waits for an attempt that is made by itself.
+                // No caller waits for an automatic attempt, so it is not reported.
                 WakeReason::ByTimer => is_requested = false,
             }
         }
     }
 
-    /// Waits for the connection that this one replaces, and for a demand if it is lazy; `false` if
-    /// it is stopped first.
+    /// Waits for the connection that this one replaces, and for a demand if the server is lazy; `false`
+    /// if it is stopped first.
     async fn may_begin(&mut self) -> bool {
         if let Some(after) = self.after.take()
             && self.stop.run_until_cancelled(after.cancelled()).await.is_none()
@@ -191,11 +192,11 @@ impl Connection {
             || !matches!(self.wait(None).await, WakeReason::Stopped)
     }
 
-    /// Makes one attempt and stays with the server if it comes; says how long that was.
+    /// Makes one attempt, and keeps the server connected if it succeeds; returns for how long.
     async fn connect(&mut self, number: u32) -> (DisconnectReason, Option<Duration>) {
         let span = ConnectionSpan::begin(&self.server, number, &self.shared.parent_span);
         let lived = async {
-            // Much larger than the rest of a connection's task, and over when the server is there.
+            // Boxed, because it is much larger than the rest of the task and ends early.
             match Box::pin(self.attempt(number)).await {
                 Ok((there, notifications)) => {
                     span.established(&there.peer);
@@ -212,7 +213,7 @@ impl Connection {
         lived
     }
 
-    /// Makes one attempt. Whatever ends it, nothing of a failed one is left running.
+    /// Makes one attempt. When a failed attempt returns, its processes have ended.
     async fn attempt(
         &mut self,
         number: u32,
@@ -230,7 +231,7 @@ impl Connection {
                 tokio::select! {
                     biased;
                     () = self.stop.cancelled() => {
-                        // The list that is on its way is kept for the next run.
+                        // A list that arrives in time is cached for the next run.
                         let late = tokio::time::timeout(self.shared.shutdown_list_limit(), running).await;
                         if let Ok(Ok((live, _))) = late {
                             live.peer.close().await;
@@ -243,7 +244,7 @@ impl Connection {
                             self.epoch = epoch;
                             break Err(DisconnectReason::ReconnectRequested);
                         }
-                        // The attempt is what they want.
+                        // The running attempt does all of this.
                         Some(ConnectionCommand::Wake | ConnectionCommand::CheckAlive | ConnectionCommand::Relist) => {}
                     },
                     outcome = &mut running => break outcome.map_err(DisconnectReason::Failed),
@@ -256,7 +257,7 @@ impl Connection {
             tasks.close();
             tasks.wait().await;
         }
-        // Whoever woke it meanwhile has the answer in this outcome.
+        // The outcome answers all commands that arrived during the attempt.
         while let Ok(command) = self.commands.try_recv() {
             if let ConnectionCommand::Reconnect(epoch) = command {
                 self.epoch = epoch;
@@ -269,7 +270,7 @@ impl Connection {
         outcome
     }
 
-    /// Looks after a server that is there, until it is not.
+    /// Handles commands, changes and the end of a connected server, until the connection ends.
     async fn run_connected(
         &mut self,
         (live, notifications): (ConnectedServer, ServerNotifications),
@@ -317,7 +318,7 @@ impl Connection {
         reason
     }
 
-    /// Lists the tools again; tells if the server has to be left.
+    /// Lists the tools again; returns a reason if the connection must end.
     async fn list_tools_again(
         &mut self,
         (peer, secrets): (&Peer, &Arc<Secrets>),
@@ -341,7 +342,7 @@ impl Connection {
             Err(failure) if failure.kind == FailureKind::NeedsAuth => {
                 return Some(DisconnectReason::Failed(failure));
             }
-            // The old tools are better than none.
+            // The tools of the last list stay.
             Err(failure) => {
                 tracing::warn!(server = %self.server, kind = ?failure.kind,
                     "could not list the changed tools");
@@ -351,13 +352,13 @@ impl Connection {
         None
     }
 
-    /// Asks a server that is suspected to be gone whether it is; tells if it has to be left.
+    /// Pings the server; returns a reason if the connection must end.
     async fn check_alive(&self, peer: &Peer, secrets: &Secrets) -> Option<DisconnectReason> {
         let options = wharf_protocol::peer::RequestOptions::within(PING_LIMIT);
         let asked = self.stop.run_until_cancelled(peer.ping(&options)).await;
         match asked {
             None => Some(DisconnectReason::Stopped),
-            // Any answer is a sign of life.
+            // Any response proves that the server is alive.
             Some(
                 Ok(())
                 | Err(
@@ -374,15 +375,15 @@ impl Connection {
         }
     }
 
-    /// Says what went wrong and waits until it is worth trying again.
+    /// Reports a failure and waits until the next attempt.
     async fn recover(
         &mut self,
         failure: ServerFailure,
         was_connected: bool,
         backoff: &mut Backoff,
     ) -> WakeReason {
-        // What is wrong with the entry does not pass by itself, but a program may be just being
-        // replaced under a server that was there.
+        // An error in the entry does not go away by itself. But after a connection, the program may
+        // be missing only because it is being updated.
         let is_final = match failure.kind {
             FailureKind::NeedsAuth | FailureKind::Stopped => true,
             FailureKind::Config | FailureKind::Start => !was_connected,
@@ -402,7 +403,7 @@ impl Connection {
         let until = wait.map(|wait| Instant::now() + wait);
         loop {
             match self.wait(until).await {
-                // Calls do not bring back what was stopped for coming back too often.
+                // A call does not restart a server that was started too often.
                 WakeReason::ByCommand(ConnectionCommand::Wake) if is_stopped => {
                     self.report(ConnectionEvent::Failed(started_too_often()));
                 }
@@ -437,13 +438,13 @@ impl Connection {
         self.reporter()(event);
     }
 
-    /// Returns a way to report while something else of this connection is in use.
+    /// Returns a function that sends reports without borrowing this connection.
     fn reporter(&self) -> impl Fn(ConnectionEvent) + use<> {
         let (server, generation, epoch) = (self.server.clone(), self.generation, self.epoch);
         let reports = self.reports.clone();
         move |event| {
             let report = ConnectionReport { server: server.clone(), generation, epoch, event };
-            // Nobody listens any more only when everything ends.
+            // An error means that the supervisor has ended.
             drop(reports.send(report));
         }
     }
@@ -455,10 +456,10 @@ fn started_too_often() -> ServerFailure {
     ServerFailure::new(FailureKind::Stopped, message).hint("look at its log, then reconnect it")
 }
 
-/// A number between 0 and 1 that differs from server to server.
+/// Returns a random number between 0 and 1.
 fn random_jitter() -> f64 {
     let mut byte = [0];
-    // Without randomness the waits are as good, only not spread.
+    // Without randomness, the attempts are only not spread.
     match getrandom::fill(&mut byte) {
         Ok(()) => f64::from(byte[0]) / 255.0,
         Err(_) => 0.5,

@@ -1,23 +1,22 @@
-//! When a server's tools are listed again: soon after they changed, but never in a hurry without
-//! end.
+//! Debounces list-changed notifications: decides when the tools of a server are listed again.
 //!
-//! Changes that come close together are one change. A server that changes its tools all the time is
-//! asked ever more rarely.
+//! Changes in quick succession cause one request. The waits grow for a server that changes its
+//! tools constantly.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long changes of a list are collected before it is asked for.
+/// How long changes are collected before the list is requested.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// The longest wait for a server that changes its tools all the time.
+/// The longest wait for a server that changes its tools constantly.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// A list is not asked for more often than this just because it expires.
+/// The shortest time between requests that are only due to expiry.
 const MIN_TTL: Duration = Duration::from_secs(10);
 
-/// How long to wait before a list that failed is asked for again.
+/// The wait before a failed list is requested again.
 const RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Decides when to list again.
@@ -30,19 +29,19 @@ pub(super) struct ListDebounce {
 }
 
 impl ListDebounce {
-    /// Begins after a list that holds for so long by the server's own word; zero says nothing.
+    /// Starts after a list with this time to live; zero means none was given.
     pub(super) fn new(ttl: Duration) -> Self {
         let mut debounce = Self { next: None, is_idle: true, last: Instant::now(), wait: DEBOUNCE };
         debounce.schedule_expiry(ttl);
         debounce
     }
 
-    /// Tells whether no change waits to be looked at.
+    /// Tells whether no request is scheduled because of a change.
     pub(super) fn is_idle(&self) -> bool {
         self.is_idle
     }
 
-    /// Takes note of a change.
+    /// Records a change.
     pub(super) fn note_change(&mut self) {
         let now = Instant::now();
         let is_quick = now.duration_since(self.last) < self.wait.saturating_mul(4);
@@ -51,26 +50,26 @@ impl ListDebounce {
         self.next = Some(now + self.wait);
     }
 
-    /// Lists again at once.
+    /// Schedules a request for now.
     pub(super) fn list_now(&mut self) {
         self.is_idle = false;
         self.next = Some(Instant::now());
     }
 
-    /// Takes note of a new list.
+    /// Records a new list.
     pub(super) fn note_list(&mut self, ttl: Duration) {
         self.last = Instant::now();
         self.is_idle = true;
         self.schedule_expiry(ttl);
     }
 
-    /// Takes note of a list that did not come.
+    /// Records a failed list.
     pub(super) fn note_failure(&mut self) {
         self.is_idle = true;
         self.next = Some(Instant::now() + RETRY_DELAY);
     }
 
-    /// Waits until it is time to list again.
+    /// Waits until the next request is due.
     pub(super) async fn wait_until_due(&self) {
         match self.next {
             Some(next) => tokio::time::sleep_until(next).await,
@@ -117,7 +116,7 @@ mod tests {
         let began = Instant::now();
         debounce.note_change();
         debounce.wait_until_due().await;
-        assert_eq!(began.elapsed(), DEBOUNCE, "all is forgiven after a while");
+        assert_eq!(began.elapsed(), DEBOUNCE, "the wait is reset after a while");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,10 +1,9 @@
-//! A mark on disk for as long as local servers may run, so that nobody has to search for what a
-//! killed Wharf left behind unless one was killed.
+//! A lockfile on disk while local servers may run, so that leftover processes of a killed runtime
+//! are searched only if a runtime was killed.
 //!
-//! The mark is a file of its own with a lock on it, which the system lets go of when its owner
-//! dies. It is removed when everything has ended in order. So a mark that can be locked is left
-//! over, and a sign that processes may be, too: then the system's list of processes is worth
-//! reading.
+//! The operating system releases the lock when the owner dies, and a regular shutdown removes the
+//! file. A lockfile that can be locked is therefore stale: its owner was killed, and processes may
+//! be left. Only then is the list of processes read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,14 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wharf_config::store::{open_regular, private_file};
 
-/// What the names of marks begin with; other files in the folder are not ours.
+/// The prefix of the names of lockfiles; other files in the folder are ignored.
 const PREFIX: &str = "servers-";
 
-/// How many marks of others are taken at a time: who is killed all the time is cleaned up bit by
-/// bit.
+/// How many stale lockfiles are taken at a time; the rest is left to later runs.
 const MAX_STALE: usize = 64;
 
-/// The mark of one runtime. It stays if this is dropped without [`Lockfile::remove`].
+/// The lockfile of one runtime. The file stays if this is dropped without [`Lockfile::remove`].
 pub(crate) struct Lockfile {
     folder: Option<PathBuf>,
     state: Mutex<LockfileState>,
@@ -29,40 +27,40 @@ pub(crate) struct Lockfile {
 enum LockfileState {
     NotCreated,
     Held(HeldLockfile),
-    /// It could not be made, and it is not tried again with every server.
+    /// It could not be created; this is not tried again for every server.
     Failed,
     Removed,
 }
 
-/// A mark on disk whose lock we hold.
+/// A lockfile whose lock this process holds.
 pub(super) struct HeldLockfile {
     path: PathBuf,
-    /// Closing it is what unlocks.
+    /// Closing it releases the lock.
     _file: File,
 }
 
 impl Lockfile {
-    /// Leaves marks in this folder; without one it leaves none, and finds none.
+    /// Uses this folder; without a folder, no lockfile is created or found.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        // Elsewhere nothing that was left behind can be found, so it need not be marked.
+        // Leftover processes can be found on Linux only.
         let folder = folder.filter(|_| cfg!(target_os = "linux"));
         Self { folder, state: Mutex::new(LockfileState::NotCreated) }
     }
 
-    /// Leaves the mark, with the first process that is started. Later times cost nothing.
+    /// Creates the lockfile, with the first process that is started. Later calls do nothing.
     pub(super) fn create(&self) {
         let mut state = self.state();
         let (LockfileState::NotCreated, Some(folder)) = (&*state, &self.folder) else { return };
         *state = match HeldLockfile::create(folder) {
             Ok(lockfile) => LockfileState::Held(lockfile),
             Err(error) => {
-                tracing::debug!(%error, "could not leave a mark for the next start");
+                tracing::debug!(%error, "could not create a lockfile");
                 LockfileState::Failed
             }
         };
     }
 
-    /// Takes the mark away, when everything has ended in order.
+    /// Removes the lockfile, after all servers have ended.
     pub(super) fn remove(&self) {
         if let LockfileState::Held(lockfile) =
             std::mem::replace(&mut *self.state(), LockfileState::Removed)
@@ -71,7 +69,7 @@ impl Lockfile {
         }
     }
 
-    /// Returns the marks of those who died; nobody else gets them while they are held.
+    /// Locks and returns stale lockfiles; no other process gets them while they are held.
     pub(super) fn take_stale(&self) -> Vec<HeldLockfile> {
         let Some(Ok(entries)) = self.folder.as_ref().map(fs::read_dir) else { return Vec::new() };
         let is_lockfile = |path: &PathBuf| {
@@ -94,7 +92,7 @@ impl HeldLockfile {
             tries += 1;
             let path = folder.join(format!("{PREFIX}{}", private_file::random_id()?));
             let file = private_file::open_new(&path)?;
-            // Somebody may have taken it for left over before it was locked.
+            // Another process may have taken it as stale before it was locked.
             if file.try_lock().is_ok() && path.exists() {
                 return Ok(Self { path, _file: file });
             }
@@ -104,18 +102,18 @@ impl HeldLockfile {
         }
     }
 
-    /// Takes a mark whose owner is gone.
+    /// Locks a lockfile whose owner has died.
     fn take_if_stale(path: PathBuf) -> Option<Self> {
-        // Over a network only what may be written can be locked for oneself.
+        // On network file systems, an exclusive lock needs write access.
         let file = open_regular(&path, OpenOptions::new().write(true)).ok()?;
         file.try_lock().ok()?;
         Some(Self { path, _file: file })
     }
 
-    /// Removes it, while it is still locked.
+    /// Removes the file while it is still locked.
     pub(super) fn remove(self) {
         if let Err(error) = fs::remove_file(&self.path) {
-            tracing::debug!(%error, "could not remove a mark");
+            tracing::debug!(%error, "could not remove a lockfile");
         }
     }
 }
@@ -153,14 +151,14 @@ mod tests {
         File::create(run.path().join("write.lock")).unwrap();
         let lockfile = Lockfile::new(Some(run.path().to_owned()));
         lockfile.create();
-        assert!(lockfile.take_stale().is_empty(), "both are alive");
+        assert!(lockfile.take_stale().is_empty(), "both owners are alive");
         drop(other);
         let left = lockfile.take_stale();
         assert_eq!(left.len(), 1);
-        assert!(lockfile.take_stale().is_empty(), "somebody is at it");
+        assert!(lockfile.take_stale().is_empty(), "the first result holds the lock");
         drop(left);
         let left = lockfile.take_stale();
-        assert_eq!(left.len(), 1, "who gives up leaves it to the next");
+        assert_eq!(left.len(), 1, "a dropped lockfile can be taken again");
         left.into_iter().for_each(HeldLockfile::remove);
         assert!(lockfile.take_stale().is_empty());
         lockfile.remove();
@@ -177,7 +175,7 @@ mod tests {
         };
         let alive: Vec<Lockfile> = (0..3 * MAX_STALE).map(create).collect();
         let finds = |many: usize| {
-            // A process that another test starts holds what is open here for a moment.
+            // A process that another test starts inherits open files for a moment.
             let deadline = Instant::now() + Duration::from_secs(5);
             while alive[0].take_stale().len() != many {
                 assert!(Instant::now() < deadline, "{many} are left over");
@@ -187,7 +185,7 @@ mod tests {
         (0..5).map(create).for_each(drop);
         finds(5);
         (0..MAX_STALE).map(create).for_each(drop);
-        // The others are for the next time.
+        // The rest is left to the next call.
         finds(MAX_STALE);
     }
 

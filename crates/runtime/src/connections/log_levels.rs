@@ -1,8 +1,8 @@
-//! How much servers should log, by the word of the host: remembered, as a server that comes back
-//! has forgotten it.
+//! The log levels that the host has set for servers, so that they can be set again after a
+//! reconnect.
 //!
-//! A level counts from the moment a server is being told, because it may come back meanwhile. Of
-//! several at a time the one counts that was asked for last, unless the server could not be told.
+//! A level applies from the moment its request is sent, because the server may reconnect before it
+//! answers. Of several concurrent requests the latest one applies, unless it fails.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wharf_config::ServerName;
 use wharf_protocol::view::LogLevel;
 
-/// The levels that were asked for; clones are the same.
+/// The log levels by server; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogLevels(Arc<Mutex<BTreeMap<ServerName, RequestedLevel>>>);
 
-/// What was asked for about one server, each with its id.
+/// The requested levels of one server, each with the number of its request.
 #[derive(Debug, Default)]
 struct RequestedLevel {
     confirmed: Option<(u64, LogLevel)>,
@@ -22,7 +22,7 @@ struct RequestedLevel {
     last_id: u64,
 }
 
-/// A level that a server is being told; forgotten when it is dropped, unless it was kept.
+/// A level whose request is running; removed on drop, unless the request succeeded.
 #[must_use]
 pub(crate) struct PendingLevel {
     levels: LogLevels,
@@ -31,12 +31,12 @@ pub(crate) struct PendingLevel {
 }
 
 impl LogLevels {
-    /// Returns what a server was told, or is being told, if it is anything.
+    /// Returns the level of a server, if one was set or is being set.
     pub(super) fn get(&self, server: &ServerName) -> Option<LogLevel> {
         self.table().get(server).and_then(RequestedLevel::level)
     }
 
-    /// Remembers a level for as long as a server is being told.
+    /// Records a level while its request is running.
     pub(crate) fn begin_change(&self, server: &ServerName, level: LogLevel) -> PendingLevel {
         let mut table = self.table();
         let wanted = table.entry(server.clone()).or_default();
@@ -58,7 +58,7 @@ impl RequestedLevel {
 }
 
 impl PendingLevel {
-    /// Remembers the level from now on: the server was told.
+    /// Keeps the level: the request succeeded.
     pub(crate) fn confirm(self) {
         let mut table = self.levels.table();
         let Some(wanted) = table.get_mut(&self.server) else { return };

@@ -1,18 +1,18 @@
-//! Keeps servers connected: one supervisor owns them, one task works on each, everybody else reads
-//! the snapshot.
+//! Keeps servers connected: a supervisor task owns them, one task per server connects it, and all
+//! other code reads the snapshot.
 //!
 //! ```text
-//! supervisor   the owner: commands in, reports in, snapshots out
-//! slot         what it knows of one server
-//! connection   the task of one server: connect, attend, bring back
-//! attempt      one try to connect: resolve, reach, list
-//! backoff      when to try again, and when not to
-//! pace         when to list again
-//! hearing      keeps a server telling us about changes, and as much of its log as is wanted
-//! levels       how much of their logs is wanted
-//! inbox        what a server says on its own
-//! presence     a mark on disk, for whoever comes after we were killed
-//! snapshot     how everything stands
+//! supervisor       the owner of all servers: receives commands and reports, publishes snapshots
+//! slot             the state of one server in the supervisor
+//! connection       the task of one server: connect, keep connected, reconnect
+//! attempt          one attempt to connect: resolve, start or reach, list the tools
+//! backoff          when to reconnect, and when to give up
+//! debounce         when to request a changed list again
+//! subscriptions    subscriptions to changes, and the log level, for the whole connection
+//! log_levels       the log levels that the host has set
+//! server_messages  handles notifications and requests from a server
+//! lockfile         a lockfile, by which the next runtime finds processes of a killed one
+//! snapshot         the published state of all servers
 //! ```
 
 mod attempt;

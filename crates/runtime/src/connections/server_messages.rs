@@ -1,7 +1,8 @@
-//! Where everything arrives that a server says on its own.
+//! Handles notifications and requests that a server sends: list changes, log messages, elicitation,
+//! sampling, roots.
 //!
-//! Notifications become a mark that its connection finds later, or an event; questions go to the
-//! host's ports. What nobody can answer is refused in the words of the protocol.
+//! A notification sets a flag for the connection, or becomes an event. A request goes to the client
+//! features of the host; one that the host does not support gets a JSON-RPC error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -25,17 +26,17 @@ use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
 use crate::resolve::Secrets;
 
-/// How many characters a line of a server's log may have.
+/// How many characters of a log message are kept.
 const MAX_LOG: usize = 8 * 1024;
 
-/// How many bytes an address may have that is told to observers.
+/// The maximum length in bytes of a URI in an event.
 const MAX_URI: usize = 8 * 1024;
 
-/// How many events of one server are told in a second. Observers see those of all servers through
-/// one queue, and a server that says more would push out what others say.
+/// How many events of one server are sent per second. All servers share one queue, and a server
+/// with more would push out the events of others.
 const MAX_EVENTS: u32 = 1_000;
 
-/// Receives what one server says.
+/// Handles the notifications and requests of one server.
 pub(super) struct ServerMessageHandler {
     server: ServerName,
     secrets: Arc<Secrets>,
@@ -46,22 +47,22 @@ pub(super) struct ServerMessageHandler {
     event_rate: Mutex<EventRate>,
 }
 
-/// What was told in the current second.
+/// The number of events in the current second.
 struct EventRate {
     since: Instant,
     count: u32,
 }
 
-/// Marks what has changed since somebody looked.
+/// Flags of changes since they were last cleared.
 #[derive(Default)]
 pub(super) struct ChangeFlags {
     tools: AtomicBool,
-    /// The tools have been listed.
+    /// The first tool list has arrived.
     listed: AtomicBool,
     noticed: Notify,
-    /// A new session has replaced one that the server forgot.
+    /// A new HTTP session has replaced an expired one.
     renewed: Notify,
-    /// What the server turned out to speak.
+    /// The negotiated protocol revision.
     revision: OnceLock<Revision>,
 }
 
@@ -73,17 +74,17 @@ impl ChangeFlags {
         }
     }
 
-    /// Takes the mark away; what changes from now on makes a new one.
+    /// Clears the flag; a later change sets it again.
     pub(super) fn clear(&self) {
         self.tools.store(false, Ordering::Release);
     }
 
-    /// Says that the tools have been listed.
+    /// Records that the first tool list has arrived.
     pub(super) fn mark_listed(&self) {
         self.listed.store(true, Ordering::Release);
     }
 
-    /// Says what the server speaks, once that is known.
+    /// Sets the negotiated protocol revision.
     pub(super) fn set_revision(&self, revision: Revision) {
         self.revision.get_or_init(|| revision);
     }
@@ -92,7 +93,7 @@ impl ChangeFlags {
         *self.revision.get().unwrap_or(&Revision::LATEST)
     }
 
-    /// Makes a mark that the tools have changed.
+    /// Records that the tools have changed.
     fn mark_tools_changed(&self) {
         self.tools.store(true, Ordering::Release);
         self.noticed.notify_one();
@@ -118,18 +119,18 @@ impl ServerMessageHandler {
         (Arc::new(handler), changes)
     }
 
-    /// Waits until a new session has replaced one that the server forgot.
+    /// Waits until a new HTTP session has replaced an expired one.
     pub(super) async fn wait_for_new_session(&self) {
         self.changes.renewed.notified().await;
     }
 
-    /// Returns whose handler it is.
+    /// Returns the name of the server.
     pub(super) fn server(&self) -> &ServerName {
         &self.server
     }
 
-    /// Takes note that a modern server tells of changes from now on. `is_ahead` says that it did so
-    /// before it answered the first list, if that was asked for right after.
+    /// Records that a modern server has confirmed a subscription. With `is_ahead`, it confirmed
+    /// before it answered any later request, such as the first list.
     pub(super) fn note_subscribed(&self, filter: &SubscriptionFilter, is_ahead: bool) {
         let is_covered = is_ahead && !self.changes.listed.load(Ordering::Acquire);
         if filter.tools_list_changed && !is_covered {
@@ -137,7 +138,7 @@ impl ServerMessageHandler {
         }
     }
 
-    /// Tells observers what may have happened while nobody listened.
+    /// Sends events for changes that may have been missed without a subscription.
     pub(super) fn send_missed_changes(&self, filter: &SubscriptionFilter) {
         if filter.resources_list_changed {
             self.send(Event::ResourcesChanged { server: self.server.clone() });
@@ -162,8 +163,8 @@ impl ServerMessageHandler {
 }
 
 impl ServerMessageHandler {
-    /// Reads a elicitation. A form is shown, so nothing in it repeats a secret; the address of a
-    /// page has to stay what it is.
+    /// Reads an elicitation request. Secrets are redacted in a form, because it is shown; a URL is
+    /// not changed.
     fn read_elicitation(&self, params: Json) -> Elicitation {
         let elicitation = Elicitation::read(params.clone());
         match elicitation.mode() {
@@ -182,12 +183,12 @@ impl ServerMessageHandler {
         let is_page = match elicitation.mode() {
             ElicitationMode::Form { .. } if support.form => false,
             ElicitationMode::Url { .. } if support.url => true,
-            _ => return reject_params("this kind of question was not offered"),
+            _ => return reject_params("this elicitation mode is not supported"),
         };
         let server = self.server.clone();
         Box::pin(async move {
             let answer = match elicitor.elicit(server, elicitation).await {
-                // Whatever was entered was entered on the page.
+                // The page of the URL has the input of the user.
                 ElicitationAnswer::Accept(_) if is_page => ElicitationAnswer::Accept(None),
                 answer => answer,
             };
@@ -201,11 +202,11 @@ impl ServerMessageHandler {
         };
         let raw = request.raw();
         if request.messages().is_empty() {
-            return reject_params("there is nothing to answer");
+            return reject_params("there are no messages");
         }
         let has = |key: &str| raw.get(key).is_some_and(|value| !value.is_null());
         if (has("tools") || has("toolChoice")) && !sampler.support().tools {
-            return reject_params("tools were not offered");
+            return reject_params("tools are not supported");
         }
         let (server, changes) = (self.server.clone(), Arc::clone(&self.changes));
         Box::pin(async move {
@@ -236,14 +237,14 @@ impl ClientHandler for ServerMessageHandler {
                     self.completed_urls.add(&server, page);
                 }
             }
-            // What nobody hears need not be read.
+            // Without observers, the message need not be read.
             "notifications/message" if !self.events.has_observers() => {}
             "notifications/message" => {
                 let message = LogMessage::read(params);
                 let text = self.secrets.redact_start(&message.text(), MAX_LOG);
                 self.send(Event::Log { server, level: message.level(), text });
             }
-            _ => tracing::debug!(server = %self.server, "a notification is not for us"),
+            _ => tracing::debug!(server = %self.server, "a notification was ignored"),
         }
     }
 

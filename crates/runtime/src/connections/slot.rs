@@ -1,4 +1,4 @@
-//! What the supervisor knows of one server: how it stands, and the connection that works on it.
+//! The state of one server in the supervisor: its snapshot and its active connection.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::tools::server_tools::{ServerTools, ToolList, ToolServer};
 use crate::tools::{Freshness, Pinning, ToolChange};
 use crate::trust_gate::{GateDecision, PlannedServer};
 
-/// One server as the supervisor sees it.
+/// One server in the supervisor.
 pub(super) struct ServerSlot {
     pub(super) view: ServerSnapshot,
-    /// What holds for it; none if it may not be connected.
+    /// How to connect it; none if it may not be connected.
     pub(super) config: Option<Arc<ConnectionConfig>>,
-    /// The revision that it spoke at an earlier time.
+    /// The protocol revision of the last connection, also of an earlier run.
     pub(super) remembered: Option<Revision>,
-    /// How often it was ordered to reconnect: reports from before the last order do not count.
+    /// The number of reconnect commands: reports from before the last one are ignored.
     pub(super) epoch: u64,
-    /// The end of a connection that was closed and may still be ending.
+    /// Cancelled when a closed connection has ended.
     pub(super) closing: Option<CancellationToken>,
-    /// The view as it was published, for as long as it holds.
+    /// The published view, until something changes.
     published: Option<Arc<ServerSnapshot>>,
     active: Option<ActiveConnection>,
 }
 
-/// The connection that works on a server; dropped, it stops.
+/// The active connection of a server; dropping it stops the connection.
 pub(super) struct ActiveConnection {
     pub(super) generation: u64,
     pub(super) commands: mpsc::UnboundedSender<ConnectionCommand>,
@@ -41,17 +41,17 @@ pub(super) struct ActiveConnection {
     pub(super) gone: CancellationToken,
 }
 
-/// What a report changed.
+/// The effect of a report.
 #[derive(Default)]
 pub(super) struct ReportEffect {
-    /// Its tools are others than before.
+    /// The tools changed.
     pub(super) has_new_tools: bool,
-    /// What is not as it was when it was first seen.
+    /// How the tools differ from their pins.
     pub(super) differences: Option<Arc<[ToolChange]>>,
 }
 
 impl ServerSlot {
-    /// Takes a planned server, with its tools of an earlier time.
+    /// Creates the slot of a planned server, with its cached tools.
     pub(super) fn new(planned: PlannedServer, shared: &Shared, settings: &RuntimeSettings) -> Self {
         let (status, failure) = initial_status(&planned.decision);
         let config = config_of(&planned, settings);
@@ -59,8 +59,8 @@ impl ServerSlot {
         let remembered = cached.as_ref().and_then(|cached| cached.revision);
         let cut = cached.as_ref().and_then(|cached| cached.cut);
         let server_tools = config.as_ref().zip(cached).map(|(config, cached)| {
-            // Who enforces pins must not get a withheld tool back from the cache; who does not need
-            // not wait for them to be read.
+            // With enforced pins, the cache must not bring back a withheld tool. Otherwise pins are
+            // not read here, which saves time.
             let (server, mode) = (&config.server, settings.pinning);
             let pins = (mode == Pinning::Enforce)
                 .then(|| shared.history.compare_pins(server, &cached.tools, mode));
@@ -93,17 +93,17 @@ impl ServerSlot {
         Self { view, config, remembered, epoch: 0, closing: None, published: None, active: None }
     }
 
-    /// Returns the view to publish; the same one as long as nothing changes.
+    /// Returns the view to publish; the same `Arc` until something changes.
     pub(super) fn published(&mut self) -> Arc<ServerSnapshot> {
         Arc::clone(self.published.get_or_insert_with(|| Arc::new(self.view.clone())))
     }
 
-    /// Tells whether it is connected only when somebody needs it.
+    /// Tells whether it is connected only on demand.
     pub(super) fn is_lazy(&self) -> bool {
         self.config.as_ref().is_some_and(|config| config.server.spec.policy.lazy)
     }
 
-    /// Tells whether it could be connected and nothing works on that.
+    /// Tells whether it should have a connection and has none.
     pub(super) fn needs_connection(&self) -> bool {
         let may_be = self.view.status.is_pending() || self.is_lazy();
         self.config.is_some() && self.active.is_none() && may_be
@@ -113,12 +113,12 @@ impl ServerSlot {
         self.active = Some(active);
     }
 
-    /// Tells whether this is the connection that counts.
+    /// Tells whether this is the active connection.
     pub(super) fn is_current(&self, generation: u64) -> bool {
         self.active.as_ref().is_some_and(|active| active.generation == generation)
     }
 
-    /// Tells whether a server of a new catalog can go on with the connection of the old one.
+    /// Tells whether a server of a new catalog can keep the current connection.
     pub(super) fn is_same_connection(&self, planned: &PlannedServer) -> bool {
         match (&self.config, &planned.decision) {
             (Some(own), GateDecision::Allowed(new)) => own.server.has_same_connection_as(new),
@@ -130,8 +130,8 @@ impl ServerSlot {
         }
     }
 
-    /// Takes over what a new catalog says about a server whose connection stays; tells whether
-    /// anything is different.
+    /// Applies a changed definition of a server that keeps its connection; tells whether anything
+    /// differs.
     pub(super) fn update_definition(
         &mut self,
         planned: PlannedServer,
@@ -163,7 +163,7 @@ impl ServerSlot {
         is_different
     }
 
-    /// A call needs it; tells whether it stands differently by that.
+    /// Connects it for a call; tells whether its status changed.
     pub(super) fn wake(&mut self) -> bool {
         let is_stopped = matches!(&self.view.failure, Some(failure)
             if failure.kind == FailureKind::Stopped);
@@ -181,7 +181,7 @@ impl ServerSlot {
         }
     }
 
-    /// A person wants it anew; tells whether it stands differently by that.
+    /// Reconnects it for the host; tells whether its status changed.
     pub(super) fn reconnect(&mut self) -> bool {
         if self.config.is_none() {
             return false;
@@ -191,7 +191,7 @@ impl ServerSlot {
         self.set_status(Status::Connecting)
     }
 
-    /// Somebody reloaded: what failed is tried again, unless it was stopped for failing too often.
+    /// Retries a failed server after a reload, unless it was stopped for too many starts.
     pub(super) fn retry_failed(&mut self) -> bool {
         match (self.view.status, &self.view.failure) {
             (_, Some(failure)) if failure.kind == FailureKind::Stopped => false,
@@ -201,12 +201,12 @@ impl ServerSlot {
         }
     }
 
-    /// A request went wrong in a way that a server which is gone would explain.
+    /// Checks whether the server is alive, after a request that failed as if it were not.
     pub(super) fn check_alive(&self) {
         self.send(ConnectionCommand::CheckAlive);
     }
 
-    /// Closes it and takes its tools away; returns which connection is ending.
+    /// Closes the connection and removes the tools; returns the generation that is ending.
     pub(super) fn disconnect(&mut self) -> Option<u64> {
         let active = self.active.take();
         self.published = None;
@@ -222,7 +222,7 @@ impl ServerSlot {
         Some(active.generation)
     }
 
-    /// Lets go of the server for good; returns when its connection has ended.
+    /// Stops the connection; the returned token is cancelled when it has ended.
     pub(super) fn stop(self) -> Option<CancellationToken> {
         let active = self.active?;
         drop(active.stop);
@@ -234,7 +234,7 @@ impl ServerSlot {
         self.set_failure(Status::Failed, failure);
     }
 
-    /// Takes in what happened.
+    /// Applies an event of the connection.
     pub(super) fn apply(&mut self, event: ConnectionEvent) -> ReportEffect {
         self.published = None;
         match event {
@@ -275,7 +275,7 @@ impl ServerSlot {
             .server_tools
             .as_ref()
             .is_some_and(|before| before.is_same(&tools.server_tools));
-        // A new catalog may have come while they were on their way.
+        // A new catalog may have been applied while the tools were listed.
         self.view.server_tools = Some(match &self.config {
             Some(now) if !Arc::ptr_eq(now, &tools.config) => {
                 Arc::new(tools.server_tools.with_server(&now.offered_by(), now.settings.tools))
@@ -314,7 +314,7 @@ fn config_of(planned: &PlannedServer, settings: &RuntimeSettings) -> Option<Arc<
 }
 
 impl ConnectionConfig {
-    /// Says whose tools they are.
+    /// Returns the server to which the tools belong.
     fn offered_by(&self) -> ToolServer<'_> {
         let spec = &self.server.spec;
         ToolServer { name: &spec.name, source: &self.source, policy: &spec.policy }

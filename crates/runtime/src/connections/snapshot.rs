@@ -1,7 +1,7 @@
-//! How everything stands at one moment: immutable, shared, cheap to take.
+//! The published state of all servers at one moment: immutable, shared, cheap to clone.
 //!
-//! Who holds a snapshot keeps what is in it, connections included; newer ones do not change it. The
-//! names of tools are decided when somebody first asks for them, over all that is known then.
+//! A snapshot keeps its peers alive, and newer snapshots do not change it. Tool names are assigned
+//! on the first use of its registry.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::tools::omitted_tools::{self, OmitReason};
 use crate::tools::server_tools::ServerTools;
 use crate::trust_gate::TrustedServer;
 
-/// The code of the problem that something was left out.
+/// The code of the problem that a value was omitted.
 pub(crate) const OMITTED_VALUE: &str = "left-out-value";
 
 /// All servers and their tools at one moment.
@@ -43,43 +43,43 @@ pub struct ServerSnapshot {
     pub name: ServerName,
     /// The file that defines it.
     pub source: Arc<Source>,
-    /// How it is reached, as far as it says.
+    /// Its transport, if the entry names one.
     pub transport: Option<TransportKind>,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
-    /// Why it does not stand better.
+    /// Why it is not connected.
     pub failure: Option<Arc<ServerFailure>>,
-    /// What it said about itself when it was connected.
+    /// The information of its last connection.
     pub info: Option<Arc<ConnectionInfo>>,
-    /// Headless runs fail without it.
+    /// Whether headless runs fail without it.
     pub is_required: bool,
-    /// Why not all of its tools are listed, if they are not.
+    /// Why its tool list is not complete, if it is not.
     pub cut: Option<ListCut>,
-    /// What its definition gets wrong.
+    /// The problems of its definition.
     pub(crate) definition_problems: Arc<[Problem]>,
-    /// What was left out when it was last connected.
+    /// The values that were omitted in the last attempt to connect.
     pub(crate) omissions: Arc<[Problem]>,
     pub(crate) trusted: Option<Arc<TrustedServer>>,
     pub(crate) peer: Option<Peer>,
     /// The span of the connection that `peer` belongs to.
     pub(crate) span_id: Option<Id>,
     pub(crate) server_tools: Option<Arc<ServerTools>>,
-    /// What must not be seen in what it says.
+    /// The secrets to redact in its text.
     pub(crate) secrets: Arc<Secrets>,
 }
 
-/// What is known of a server that has been connected.
+/// Information about a connection: what the server declared, and how long it took.
 #[derive(Debug, Clone)]
 pub struct ConnectionInfo {
-    /// What it calls itself: foreign text.
+    /// The name that the server declares: untrusted text.
     pub name: String,
-    /// Its version: foreign text.
+    /// Its version: untrusted text.
     pub version: String,
-    /// The revision that both sides use.
+    /// The negotiated protocol revision.
     pub revision: Revision,
-    /// The transport that was found: `stdio`, `http` or `sse`.
+    /// The transport in use: `stdio`, `http` or `sse`.
     pub transport: &'static str,
-    /// How it wants to be used: foreign text, for a model's prompt.
+    /// The server's instructions for a model's prompt: untrusted text.
     pub instructions: Option<String>,
     /// How long connecting took.
     pub connect_time: Duration,
@@ -103,7 +103,7 @@ impl Snapshot {
         Self { servers, settings, registry: OnceLock::new(), names }
     }
 
-    /// Goes through all servers by name.
+    /// Returns all servers, ordered by name.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         self.servers.values()
     }
@@ -113,7 +113,7 @@ impl Snapshot {
         self.servers.get(&ServerName::new(name))
     }
 
-    /// Returns all tools under their names, live ones and cached ones.
+    /// Returns all tools with their names, live and cached ones.
     pub fn registry(&self) -> &Arc<Registry> {
         self.registry.get_or_init(|| {
             let all_tools: Vec<_> =
@@ -123,7 +123,7 @@ impl Snapshot {
         })
     }
 
-    /// Says why a tool is not offered although a server lists it, if that is so.
+    /// Returns the error for a tool that a server lists but that is excluded or unusable.
     pub fn excluded_tool(&self, text: &str) -> Option<(CallError, CallDetails)> {
         self.servers.values().find_map(|server| {
             let (server_tools, trusted) = (server.server_tools.as_ref()?, server.trusted.as_ref()?);
@@ -140,7 +140,7 @@ impl Snapshot {
                 ),
                 OmitReason::Unusable(why) => (
                     format!("tool \"{tool}\" of \"{name}\" was set aside: {why}"),
-                    "tell whoever makes the server".to_owned(),
+                    "report it to the author of the server".to_owned(),
                 ),
             };
             let error = CallError::not_run(Reason::LeftOut, message).with_hint(hint);
@@ -148,19 +148,19 @@ impl Snapshot {
         })
     }
 
-    /// Goes through the servers whose first answer is still awaited.
+    /// Returns the servers that are connecting.
     pub fn pending(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         self.servers.values().filter(|server| server.status == Status::Connecting)
     }
 
-    /// Goes through the servers that a headless run needs and that are not there.
+    /// Returns the required servers that are not connected.
     pub fn missing_required(&self) -> impl Iterator<Item = &Arc<ServerSnapshot>> {
         let servers = self.servers.values();
         servers.filter(|server| server.is_required && server.status != Status::Connected)
     }
 }
 
-/// Shows how it stands; what it was started with may be secret.
+/// Shows only name, status and the number of tools: the rest may be secret.
 impl fmt::Debug for ServerSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ServerSnapshot({} {}, {} tools)", self.name, self.status, self.tools())
@@ -168,12 +168,12 @@ impl fmt::Debug for ServerSnapshot {
 }
 
 impl ServerSnapshot {
-    /// Returns how many tools of it are known.
+    /// Returns the number of its tools, live or cached.
     pub fn tools(&self) -> usize {
         self.server_tools.as_ref().map_or(0, |server_tools| server_tools.len())
     }
 
-    /// Returns what is not as it should be, whether or not it keeps the server from working.
+    /// Returns all problems of the server, errors and warnings.
     pub fn problems(&self) -> Vec<Problem> {
         let tool_problems =
             self.server_tools.iter().flat_map(|server_tools| server_tools.problems());
@@ -187,13 +187,12 @@ impl ServerSnapshot {
             .collect()
     }
 
-    /// Says that not all of its tools are listed, if they are not.
+    /// Returns a problem if its tool list is not complete.
     pub fn cut_problem(&self) -> Option<Problem> {
         self.cut.map(|cut| cut_problem(&self.name, "tools", cut))
     }
 
-    /// Returns what kept it from being connected, in one line, with the last meaningful line of its
-    /// error output.
+    /// Returns why it is not connected, in one line, with the last meaningful line of its stderr.
     pub fn connection_problem(&self) -> Option<String> {
         match (self.status, &self.failure) {
             (Status::Untrusted, _) => Some("came with this project and is not trusted".to_owned()),
@@ -202,8 +201,8 @@ impl ServerSnapshot {
         }
     }
 
-    /// Returns what was left out when it was last connected: headers, variables or a credential
-    /// that could not be resolved.
+    /// Returns the values that were omitted in the last attempt to connect: headers, variables or a
+    /// credential that could not be resolved.
     pub fn left_out(&self) -> Vec<Problem> {
         self.omissions.iter().filter(|problem| problem.code == OMITTED_VALUE).cloned().collect()
     }
@@ -213,18 +212,18 @@ impl ServerSnapshot {
         self.source.level == Level::Project
     }
 
-    /// Returns what replaces its name in the names of its tools.
+    /// Returns the prefix that replaces its name in tool names.
     pub(crate) fn prefix(&self) -> Option<&str> {
         self.trusted.as_ref()?.spec.policy.prefix.as_deref()
     }
 
-    /// Tells whether its tools are known, if only from an earlier time.
+    /// Tells whether its tools are known, live or cached.
     pub(crate) fn has_known_tools(&self) -> bool {
         self.server_tools.is_some()
     }
 }
 
-/// Says that a list is not whole.
+/// Makes the problem of a list that was cut off.
 pub(crate) fn cut_problem(server: &ServerName, what: &str, cut: ListCut) -> Problem {
     Problem::warning("list-cut", format!("its list of {what} was cut: {cut}"))
         .of_server(server.as_str())

@@ -1,11 +1,11 @@
-//! Keeps a server telling us about changes, and as much of its log as somebody wants. A modern
-//! server has to be asked for both, a legacy one tells of changes by itself.
+//! Subscriptions to changed lists, and the log level, for as long as a connection lasts. A modern
+//! server needs a subscription; a legacy server sends notifications without one.
 //!
-//! A change between a list and the subscription would be told to nobody. On a pipe the subscription
-//! goes out right before the first list, so a server that takes one thing after the other confirms
-//! it first, and nothing is asked twice. Where it is confirmed later, the tools are listed once
-//! more, in the background: over HTTP always, as a subscription keeps the connection that the list
-//! could use.
+//! A change between a list and the subscription would be missed. On stdio the subscription is sent
+//! right before the first list, so a server that handles requests in order confirms it first, and
+//! one list is enough. If it is confirmed later, the tools are listed once more in the background.
+//! Over HTTP that is always so, because the subscription occupies the connection that the list
+//! would use.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -21,14 +21,14 @@ use wharf_protocol::view::{Feature, SubscriptionFilter};
 use super::log_levels::LogLevels;
 use super::server_messages::ServerMessageHandler;
 
-/// How long to wait before a subscription that ended is asked for again.
+/// The wait before a subscription that ended is requested again.
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(30);
 
-/// A subscription that is kept up for as long as this is polled; dropped, it ends.
+/// Keeps a subscription open while it is polled; dropping it ends the subscription.
 pub(super) type SubscriptionLoop = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
-/// Says how much the server should log, to a legacy one again whenever it forgot its session, and
-/// subscribes to everything that a modern one tells of. Each answer may take `limit`.
+/// Sets the log level, for a legacy server again after each new session, and subscribes to all
+/// lists of a modern server. `limit` applies to each response.
 pub(super) fn keep_subscribed(
     peer: Peer,
     handler: Arc<ServerMessageHandler>,
@@ -48,7 +48,7 @@ pub(super) fn keep_subscribed(
     })
 }
 
-/// Says how much the server should log, if anybody has said so.
+/// Sets the log level, if the host has set one.
 async fn restore_level(
     peer: &Peer,
     server: &ServerName,

@@ -1,8 +1,8 @@
-//! The one owner of all servers: takes commands and reports, one at a time, and publishes.
+//! The supervisor: the task that owns all servers. It handles commands and reports one at a time,
+//! and publishes snapshots.
 //!
-//! It awaits only its own channels. Commands come on a bounded channel and reports on an unbounded
-//! one, so nobody can wait for each other in a circle. A command is answered after the snapshot
-//! that shows its effect.
+//! It awaits only its own channels. Commands use a bounded channel and reports an unbounded one, so
+//! there is no cycle of waits. The reply to a command follows the snapshot that shows its effect.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,22 +27,22 @@ use crate::status::{FailureKind, ServerFailure, Status};
 use crate::store::folder_lock::LOCK_TIMEOUT;
 use crate::trust_gate::{GateDecision, PlannedServer};
 
-/// How many reports are taken in before the snapshot is published.
+/// How many reports are handled before a snapshot is published.
 const MAX_BATCH: usize = 256;
 
-/// How long after it came up something is written to disk.
+/// The delay before new records are written to disk.
 const WRITE_DELAY: Duration = Duration::from_millis(500);
 
-/// How long after the start, at the latest, it is looked for what a killed Wharf left behind: when
-/// nobody waits for a first answer any more.
+/// The delay before leftover processes of a killed runtime are looked for: late enough not to slow
+/// the start.
 const CLEANUP_DELAY: Duration = Duration::from_secs(1);
 
-/// How long a shutdown waits for the end of what was found. It has a second to end by itself.
+/// How long a shutdown waits for leftover processes to end. They have a second to exit.
 const CLEANUP_LIMIT: Duration = Duration::from_secs(2);
 
-/// What somebody asks of the supervisor.
+/// A command for the supervisor.
 pub(crate) enum SupervisorCommand {
-    /// Take these servers instead of those before.
+    /// Replace the servers by these.
     Apply {
         servers: Vec<PlannedServer>,
         settings: RuntimeSettings,
@@ -50,26 +50,26 @@ pub(crate) enum SupervisorCommand {
     },
     /// A call needs a server.
     Wake { server: ServerName, done: oneshot::Sender<()> },
-    /// A request went wrong in a way that a server which is gone would explain.
+    /// A request failed as if the server were no longer there: check it.
     CheckAlive { server: ServerName },
-    /// A person wants a server connected anew.
+    /// The host wants a server to be reconnected.
     Reconnect { server: ServerName, done: oneshot::Sender<()> },
-    /// A server is to be closed, and its tools are to go.
+    /// Close a server and remove its tools.
     Disconnect { server: ServerName, done: oneshot::Sender<()> },
-    /// Everything is to end.
+    /// Close all servers and end.
     Shutdown { done: oneshot::Sender<()> },
 }
 
-/// What a new catalog changed.
+/// The differences between a new catalog and the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CatalogChanges {
-    /// Servers that were not there before.
+    /// New servers.
     pub added: Vec<ServerName>,
-    /// Servers that are gone.
+    /// Removed servers.
     pub removed: Vec<ServerName>,
-    /// Servers that are there but different.
+    /// Servers with a changed definition.
     pub changed: Vec<ServerName>,
-    /// How many are as they were.
+    /// The number of unchanged servers.
     pub unchanged: usize,
 }
 
@@ -85,28 +85,28 @@ pub(crate) struct Supervisor {
     tasks: JoinSet<()>,
     owners: BTreeMap<tokio::task::Id, (ServerName, u64)>,
     generations: u64,
-    /// When things are written to disk; nobody can put that off.
+    /// When records are written to disk; later changes do not postpone it.
     write_at: Option<Instant>,
-    /// When it is looked for what a killed Wharf left behind.
+    /// When leftover processes of a killed runtime are looked for.
     clean_up_at: Option<Instant>,
-    /// Ends what was found.
+    /// Ends leftover processes.
     cleanup: JoinSet<()>,
-    /// Events that wait for the snapshot that shows what they tell.
+    /// Events that are sent after the next snapshot, which shows their effect.
     events: Vec<Event>,
-    /// Who waits for connections to end.
+    /// Replies that wait for the end of a connection, by its generation.
     closing: Vec<(u64, oneshot::Sender<()>)>,
-    /// Tells observers that nothing will happen any more, however this task ends.
+    /// Ends the event streams, however this task ends.
     _over: DropGuard,
 }
 
-/// How the supervisor is reached.
+/// The channels to and from the supervisor.
 pub(crate) struct SupervisorChannels {
     pub(crate) commands: mpsc::Sender<SupervisorCommand>,
     pub(crate) snapshot: watch::Receiver<Arc<Snapshot>>,
 }
 
 impl Supervisor {
-    /// Takes the first servers and publishes the first snapshot; nothing runs before `run`.
+    /// Adds the first servers and publishes the first snapshot; tasks start running with `run`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         settings: RuntimeSettings,
@@ -142,7 +142,7 @@ impl Supervisor {
         (supervisor, SupervisorChannels { commands: command_sender, snapshot: watcher })
     }
 
-    /// Works until it is told to end, or until nobody is left who could tell it anything.
+    /// Runs until a shutdown, or until all senders of commands are dropped.
     pub(crate) async fn run(mut self) {
         loop {
             tokio::select! {
@@ -166,14 +166,14 @@ impl Supervisor {
         self.shared.history.write(LOCK_TIMEOUT);
     }
 
-    /// Writes what is worth keeping, on a thread that may wait for the disk.
+    /// Writes the records on a thread that may block.
     fn write_history(&mut self) {
         self.write_at = None;
         let shared = Arc::clone(&self.shared);
         self.tasks.spawn_blocking(move || shared.history.write(LOCK_TIMEOUT));
     }
 
-    /// Looks for a mark of somebody who was killed, and ends what that one left running.
+    /// Looks for stale lockfiles of killed runtimes, and ends their leftover processes.
     fn clean_up_leftovers(&mut self) {
         if self.clean_up_at.take().is_none() {
             return;
@@ -184,8 +184,8 @@ impl Supervisor {
         }
         self.cleanup.spawn(async move {
             let ended = process::sweep().await;
-            tracing::info!(ended, "ended what a killed process had left running");
-            // Whoever gives up before leaves the marks to the next.
+            tracing::info!(ended, "ended leftover processes of a killed runtime");
+            // The lockfiles are removed only now: if this is cancelled, the next runtime cleans up.
             left.into_iter().for_each(HeldLockfile::remove);
         });
     }
@@ -226,7 +226,7 @@ impl Supervisor {
         }
     }
 
-    /// Gives an order, and starts a connection that was closed.
+    /// Changes a slot, and starts its connection if it needs one.
     fn update_slot(&mut self, server: &ServerName, update: impl FnOnce(&mut ServerSlot) -> bool) {
         let Some(slot) = self.slots.get_mut(server) else { return };
         let has_changed = update(slot);
@@ -262,7 +262,7 @@ impl Supervisor {
                 changes.unchanged += 1;
             }
             self.slots.insert(name.clone(), slot);
-            // Who reloads wants what failed to be tried again.
+            // A reload also retries failed servers.
             self.update_slot(&name, ServerSlot::retry_failed);
         }
         for (name, slot) in before {
@@ -273,7 +273,7 @@ impl Supervisor {
         changes
     }
 
-    /// Takes a new server; `after` is the end of the connection that it replaces.
+    /// Adds a server; `after` is cancelled when the connection that it replaces has ended.
     fn add(&mut self, planned: PlannedServer, after: Option<CancellationToken>) {
         let name = planned.name.clone();
         let slot = ServerSlot::new(planned, &self.shared, &self.settings);
@@ -327,7 +327,7 @@ impl Supervisor {
         });
     }
 
-    /// Takes in a report and all others that are there already, then publishes once.
+    /// Handles a report and all others in the channel, then publishes once.
     fn handle_reports(&mut self, first: ConnectionReport) {
         self.handle_report(first);
         for _ in 0..MAX_BATCH {
@@ -352,7 +352,7 @@ impl Supervisor {
                 .extend(omitted.map(|problem| Event::Problem { server: server.clone(), problem }));
         }
         let before = slot.view.status;
-        // What a server sent is worked on here, too; whatever is wrong with it is its own trouble.
+        // A report has data of the server; a panic over it must fail only this server.
         let effect = catch_unwind(AssertUnwindSafe(|| slot.apply(event))).unwrap_or_else(|_| {
             slot.fail(panic_failure(&server));
             ReportEffect::default()
@@ -368,7 +368,7 @@ impl Supervisor {
         }
     }
 
-    /// A connection's task is over; one that panicked becomes a status, not a missing server.
+    /// Handles the end of a connection's task; after a panic, the server gets the status failed.
     fn handle_task_end(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
         let (id, has_panicked) = match ended {
             Ok((id, ())) => (id, false),
@@ -407,15 +407,15 @@ impl Supervisor {
         self.publish();
         let cleanup = async { while self.cleanup.join_next().await.is_some() {} };
         if tokio::time::timeout(CLEANUP_LIMIT, cleanup).await.is_err() {
-            tracing::debug!("what was left running is left to the next start");
+            tracing::debug!("leftover processes are left to the next start");
         }
     }
 
-    /// Remembers to tell how a server stands.
+    /// Queues an event with the status of a server.
     fn queue_status_event(&mut self, server: &ServerName) {
         if let Some(slot) = self.slots.get(server) {
             let status = slot.view.status;
-            tracing::debug!(%server, status = status.word(), "a server stands differently");
+            tracing::debug!(%server, status = status.word(), "the status of a server changed");
             let failure = slot.view.failure.clone().filter(|_| status != Status::Connected);
             self.events.push(Event::Status { server: server.clone(), status, failure });
         }
@@ -442,19 +442,19 @@ async fn sleep_until(moment: Option<Instant>) {
     }
 }
 
-/// Says that something panicked over a server.
+/// Makes the failure of a server whose task panicked.
 fn panic_failure(server: &ServerName) -> ServerFailure {
     tracing::error!(%server, "the task of a server panicked");
     ServerFailure::new(FailureKind::Connect, "its connection failed inside Wharf")
         .hint("reconnect it; if it happens again, please report it")
 }
 
-/// Answers a command; who does not wait any more need not hear it.
+/// Replies to a command; the caller may have stopped waiting.
 fn reply<T>(done: oneshot::Sender<T>, what: T) {
     let _caller_is_gone = done.send(what);
 }
 
-/// Says how a planned server stands before anything is done.
+/// Returns the status of a planned server before any attempt.
 pub(super) fn initial_status(decision: &GateDecision) -> (Status, Option<ServerFailure>) {
     match decision {
         GateDecision::Allowed(trusted) if trusted.spec.policy.lazy => (Status::Disconnected, None),

@@ -1,101 +1,101 @@
-//! One field of a form: what it is called, what may be entered, and what counts if nothing is.
+//! One field of a form: its name, its type and its default, read from a property of the schema.
 
 use serde_json::{Map, Value};
 use wharf_config::secret::names_a_secret;
 use wharf_protocol::Json;
 
-/// How many things there can be to choose from.
+/// The maximum number of choices of a field.
 const MAX_CHOICES: usize = 500;
 
-/// One field of a form. All texts are foreign.
+/// One field of a form. All texts are untrusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormField {
-    /// What the answer is filed under.
+    /// The name of the property in the result.
     pub name: String,
-    /// What it is called for people.
+    /// The title to display.
     pub title: Option<String>,
-    /// What it is about.
+    /// The description to display.
     pub description: Option<String>,
-    /// It has to be filled in.
+    /// Whether a value is required.
     pub is_required: bool,
-    /// What may be entered.
+    /// Which values are valid.
     pub kind: FieldKind,
-    /// What counts if nothing is entered; it fits.
+    /// The value for empty input, if the schema has a valid default.
     pub default: Option<Json>,
 }
 
-/// What may be entered in a field.
+/// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FieldKind {
     /// A text.
     Text {
-        /// How it has to be written.
+        /// The required format.
         format: Option<TextFormat>,
-        /// How many characters it has at least.
+        /// The minimum number of characters.
         min: Option<u64>,
-        /// How many characters it has at most.
+        /// The maximum number of characters.
         max: Option<u64>,
     },
     /// A number.
     Number {
-        /// It has no fraction.
+        /// Whether only integers are valid.
         is_whole: bool,
-        /// The smallest.
+        /// The minimum.
         min: Option<f64>,
-        /// The largest.
+        /// The maximum.
         max: Option<f64>,
     },
     /// Yes or no.
     Boolean,
-    /// One of several.
+    /// One of several choices.
     One(Vec<Choice>),
-    /// Some of several.
+    /// Any number of several choices.
     Many {
-        /// What there is to choose from.
+        /// The choices.
         choices: Vec<Choice>,
-        /// How many are chosen at least.
+        /// The minimum number of values.
         min: Option<u64>,
-        /// How many are chosen at most.
+        /// The maximum number of values.
         max: Option<u64>,
     },
 }
 
-/// How a text has to be written.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
-    /// As an email address.
+    /// An email address.
     Email,
-    /// As an address with a scheme.
+    /// A URI with a scheme.
     Uri,
-    /// As a day: `2026-07-28`.
+    /// A date: `2026-07-28`.
     Date,
-    /// As a moment: `2026-07-28T12:00:00Z`.
+    /// A date and time: `2026-07-28T12:00:00Z`.
     DateTime,
 }
 
-/// Something to choose.
+/// One choice of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What is sent.
+    /// The value that is sent.
     pub value: String,
-    /// What it is called for people.
+    /// The title to display.
     pub title: Option<String>,
 }
 
-/// What it means that nothing was entered.
+/// What empty input means for a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmptyInput {
-    /// This counts.
+    /// This value is sent.
     Value(Json),
-    /// The field is left out.
+    /// The field is not sent.
     Omitted,
-    /// Something has to be entered.
+    /// Input is required.
     Missing,
 }
 
 impl FormField {
-    /// Reads a field; none if it is of no kind that can be asked.
+    /// Reads a property of the schema; returns `None` if its type is not supported.
     pub(super) fn read(name: &str, schema: &Value, is_required: bool) -> Option<Self> {
         let schema = schema.as_object()?;
         let text = |key: &str| Some(schema.get(key)?.as_str()?.to_owned());
@@ -112,7 +112,7 @@ impl FormField {
         Some(field)
     }
 
-    /// Says what it means that nothing was entered.
+    /// Returns what empty input means.
     pub fn empty_input(&self) -> EmptyInput {
         match (&self.default, &self.kind) {
             (Some(default), _) => EmptyInput::Value(default.clone()),
@@ -124,14 +124,14 @@ impl FormField {
         }
     }
 
-    /// Tells whether it seems to want a secret, which servers must not ask for with a form.
+    /// Tells whether the field seems to ask for a secret, which servers must not do with a form.
     pub fn asks_for_a_secret(&self) -> bool {
         let is_free = matches!(self.kind, FieldKind::Text { format: None, .. });
         let names = [Some(&self.name), self.title.as_ref()];
         is_free && names.into_iter().flatten().any(|name| names_a_secret(name))
     }
 
-    /// Says in words what may be entered, such as `a whole number from 1 to 9`.
+    /// Returns the valid values in words, such as `a whole number from 1 to 9`.
     pub fn expected(&self) -> String {
         match &self.kind {
             FieldKind::Text { format: Some(format), .. } => format.words().to_owned(),
@@ -198,7 +198,7 @@ impl TextFormat {
         }
     }
 
-    /// Says how it is written.
+    /// Returns the format in words.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Email => "an email address",
@@ -209,7 +209,7 @@ impl TextFormat {
     }
 }
 
-/// Reads what there is to choose from: plain values, or values with titles under `titled`.
+/// Reads the choices: plain values, or values with titles under the key `titled`.
 fn choices(schema: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
     let with_title = |value: &Value, title: Option<&Value>| {
         let title = title.and_then(Value::as_str).filter(|title| !title.is_empty());
@@ -231,7 +231,7 @@ fn choices(schema: &Map<String, Value>, titled: &str) -> Option<Vec<Choice>> {
     choices.filter(|choices| (1..=MAX_CHOICES).contains(&choices.len()))
 }
 
-/// Says how many: `2 to 5`, `at least 2`.
+/// Returns a range in words: `2 to 5`, `at least 2`.
 pub(super) fn range(min: Option<u64>, max: Option<u64>) -> Option<String> {
     match (min, max) {
         (Some(min), Some(max)) => Some(format!("{min} to {max}")),

@@ -1,4 +1,4 @@
-//! The schema of a form becomes a list of fields; one that nobody could fill in is refused.
+//! Reads the `requestedSchema` of a form elicitation as a list of fields, within limits.
 
 use serde::Serializer as _;
 use serde_json::Value;
@@ -7,13 +7,13 @@ use wharf_protocol::view::send::Object;
 
 use super::field::FormField;
 
-/// How many fields a person can be asked to fill in.
+/// The maximum number of fields.
 const MAX_FIELDS: usize = 50;
 
-/// How many bytes the schema of a form may have.
+/// The maximum size of a schema, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// A form that a server wants to have filled in.
+/// A form that a server asks the person to fill in.
 ///
 /// ```
 /// use wharf::elicitation::Form;
@@ -30,35 +30,35 @@ const MAX_BYTES: usize = 256 * 1024;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
-    /// What is asked, in order; nothing if only a yes or no is wanted.
+    /// The fields in order; none if the server only asks for a yes or no.
     pub fields: Vec<FormField>,
-    /// The names of optional fields that are of no kind that can be asked.
+    /// The names of optional fields whose type is not supported.
     pub omitted: Vec<String>,
 }
 
-/// Why a form cannot be filled in.
+/// Why a form is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// There are more fields than anybody would fill in.
-    #[error("it has {count} fields, and at most {MAX_FIELDS} are asked")]
+    /// There are too many fields.
+    #[error("it has {count} fields; at most {MAX_FIELDS} are supported")]
     TooManyFields {
-        /// How many there are.
+        /// The number of fields.
         count: usize,
     },
-    /// The schema is larger than any form needs.
-    #[error("its schema has {bytes} bytes, and at most {MAX_BYTES} are read")]
+    /// The schema is too large.
+    #[error("its schema has {bytes} bytes; at most {MAX_BYTES} are read")]
     TooLarge {
-        /// How large it is.
+        /// Its size.
         bytes: usize,
     },
-    /// It is not the schema of a form.
+    /// The schema does not describe an object with properties.
     #[error("its schema does not describe a form")]
     NotAForm,
-    /// A field that has to be filled in is of no kind that can be asked.
-    #[error("it requires \"{name}\", which is of a kind that cannot be asked")]
+    /// The type of a required field is not supported.
+    #[error("it requires \"{name}\", a field of an unsupported type")]
     UnsupportedField {
-        /// The field: foreign text.
+        /// The name of the field: untrusted text.
         name: String,
     },
 }
@@ -94,12 +94,12 @@ impl Form {
         Ok(form)
     }
 
-    /// Puts answers together; a field without one is left out.
+    /// Returns the answers as one object.
     pub fn content(answers: &[(String, Json)]) -> Object {
         let mut text = Vec::new();
         let members = answers.iter().map(|(name, value)| (name, value));
         let written = serde_json::Serializer::new(&mut text).collect_map(members);
-        // What is made here is an object, so neither of these can fail.
+        // The serialized map is a JSON object, so none of these can fail.
         let json = written.ok().and_then(|()| Json::parse(String::from_utf8(text).ok()?).ok());
         json.and_then(|json| json.try_into().ok()).unwrap_or_default()
     }
@@ -177,7 +177,7 @@ mod tests {
         check(r#"{"properties":{"a":{"type":"array","items":{"type":"string"}}}}"#, "a left out");
         check(
             r#"{"properties":{"a":{"type":"object"}},"required":["a"]}"#,
-            "error: it requires \"a\", which is of a kind that cannot be asked",
+            "error: it requires \"a\", a field of an unsupported type",
         );
         check(r#"{"properties":[]}"#, "error: its schema does not describe a form");
         check("[]", "error: its schema does not describe a form");
@@ -191,12 +191,12 @@ mod tests {
             (0..4000).map(|it| format!(r#""f{it}":{{"type":"string"}}"#)).collect();
         check(
             &format!(r#"{{"properties":{{{}}}}}"#, fields.join(",")),
-            "error: it has 4000 fields, and at most 50 are asked",
+            "error: it has 4000 fields; at most 50 are supported",
         );
         let text = "x".repeat(300 * 1024);
         check(
             &format!(r#"{{"properties":{{"a":{{"type":"string","title":"{text}"}}}}}}"#),
-            "error: its schema has 307249 bytes, and at most 262144 are read",
+            "error: its schema has 307249 bytes; at most 262144 are read",
         );
     }
 

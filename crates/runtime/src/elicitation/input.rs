@@ -1,4 +1,4 @@
-//! What was typed becomes a value that fits its field, or a sentence about why it does not.
+//! Parses what a person typed into a form field and validates it against the field's schema.
 
 use serde_json::{Number, Value};
 use wharf_protocol::Json;
@@ -6,24 +6,24 @@ use wharf_protocol::Json;
 use super::field::{Choice, FieldKind, FormField, TextFormat, range};
 use super::text_format;
 
-/// What was entered does not fit.
+/// Input that is not valid for its field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it must be {expected}")]
 pub struct InvalidInput {
-    /// What would fit, in words.
+    /// What the field accepts, in words.
     pub expected: String,
 }
 
 impl FormField {
-    /// Reads what somebody typed. Choices can be named by value, title or number, several of them
-    /// separated by commas.
+    /// Parses what a person typed. A choice is given by value, title or number; several choices
+    /// are separated by commas.
     pub fn parse(&self, typed: &str) -> Result<Json, InvalidInput> {
         let value = self.read_value(typed.trim_end_matches(['\r', '\n']))?;
         self.check(&value)?;
         Json::encode(&value).map_err(|_| self.invalid_input())
     }
 
-    /// Checks a value, such as the default that a server suggests.
+    /// Validates a value, such as the default of the schema.
     pub(super) fn check(&self, value: &Value) -> Result<(), InvalidInput> {
         let is_one = |choices: &[Choice], value: &Value| {
             choices.iter().any(|choice| value == choice.value.as_str())
@@ -84,12 +84,12 @@ impl FormField {
     fn invalid_input(&self) -> InvalidInput {
         let expected = match &self.kind {
             FieldKind::One(choices) => {
-                format!("one of them, or a number from 1 to {}", choices.len())
+                format!("one of the choices, or a number from 1 to {}", choices.len())
             }
             FieldKind::Many { choices, min, max } => {
-                let many = range(*min, *max).map(|range| format!("{range} of them: "));
+                let many = range(*min, *max).map(|range| format!("{range} of the choices: "));
                 let many = many.unwrap_or_default();
-                format!("{many}names, or numbers from 1 to {}, with commas", choices.len())
+                format!("{many}names, or numbers from 1 to {}, separated by commas", choices.len())
             }
             _ => self.expected(),
         };
@@ -117,11 +117,11 @@ fn number(word: &str, is_whole: bool) -> Option<Number> {
     if let Ok(number) = word.parse::<u64>() {
         return Some(number.into());
     }
-    // Rust also reads words such as `inf`, which are no numbers in JSON.
+    // Rust also parses words such as `inf`, which are not JSON numbers.
     if is_whole { None } else { Number::from_f64(word.parse().ok()?) }
 }
 
-/// Finds the choice that somebody means: its value counts before titles, and those before numbers.
+/// Finds a choice by its value, else by its title, else by its number.
 fn find_choice<'a>(choices: &'a [Choice], word: &str) -> Option<&'a str> {
     let by_value = || choices.iter().find(|choice| choice.value == word);
     let by_title = || {
@@ -140,7 +140,7 @@ mod tests {
     fn check(schema: &str, answers: &[(&str, &str)]) {
         let form = format!(r#"{{"properties":{{"a":{schema}}}}}"#);
         let form = Form::read(&form.parse().unwrap()).unwrap();
-        let field = form.fields.first().unwrap_or_else(|| panic!("{schema} is left out"));
+        let field = form.fields.first().unwrap_or_else(|| panic!("{schema} is not supported"));
         for (typed, expected) in answers {
             let shown = match field.parse(typed) {
                 Ok(value) => value.as_str().to_owned(),
@@ -215,15 +215,16 @@ mod tests {
             &[
                 ("n", r#""n""#),
                 ("north", r#""n""#),
-                // A value that looks like a number is meant itself.
+                // A value that looks like a number is taken as the value.
                 ("1", r#""1""#),
                 ("2", r#""1""#),
                 ("One, or so", r#""1""#),
-                ("0", "it must be one of them, or a number from 1 to 2"),
-                ("3", "it must be one of them, or a number from 1 to 2"),
+                ("0", "it must be one of the choices, or a number from 1 to 2"),
+                ("3", "it must be one of the choices, or a number from 1 to 2"),
             ],
         );
-        let few = "it must be 1 to 2 of them: names, or numbers from 1 to 3, with commas";
+        let few =
+            "it must be 1 to 2 of the choices: names, or numbers from 1 to 3, separated by commas";
         check(
             r#"{"type":"array","minItems":1,"maxItems":2,"items":{"enum":["x","y","z"]}}"#,
             &[

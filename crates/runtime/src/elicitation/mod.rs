@@ -1,10 +1,10 @@
-//! Questions of servers, made ready for a person: whoever fills [`Elicitor`](crate::Elicitor) reads
-//! them here and only has to show them.
+//! MCP elicitation: reads what a server asks the person, for hosts that implement
+//! [`Elicitor`](crate::Elicitor).
 //!
-//! `form` and `field` read the schema of a form, `answer` turns what was typed into values that fit
-//! it, `text_format` knows dates and addresses, `page` takes the address of a page apart. All of it
-//! is foreign: texts have to be cleaned before they are shown, and what is too large or too odd to
-//! be answered says so.
+//! `form` and `field` read the schema of a form, `input` parses and validates input, `text_format`
+//! checks the text formats (email, URI, date), `url_elicitation` reads URL elicitations,
+//! `required_urls` handles calls that are refused until URLs were visited. All texts are untrusted:
+//! the host must escape them before they are shown.
 
 mod field;
 mod form;

@@ -1,7 +1,8 @@
-//! Pages that a server wants to be visited before it runs a call.
+//! Handles the error `URL_ELICITATION_REQUIRED`: the server refuses a call until URLs were
+//! visited.
 //!
-//! Such a server refuses the call and names the pages. The person is asked about each of them; once
-//! the server says that they were visited, the call can be made again: it has not run.
+//! The person is asked about each URL. When the server reports their completion, the call can be
+//! sent again, because it has not run.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -20,36 +21,36 @@ use wharf_protocol::view::{Elicitation, ElicitationMode, UrlElicitationRequired}
 
 use crate::client_features::ClientFeatures;
 
-/// How many pages a call may need: nobody visits more of them for one call.
+/// The maximum number of URLs that a call may require.
 const MAX_URLS: usize = 8;
 
-/// How long a server has to say that a page was visited. Not every server does; afterwards the call
-/// itself shows how things stand.
+/// How long to wait for `notifications/elicitation/complete`. Not every server sends it, so the
+/// call is sent again after this time in any case.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many visits are remembered of a server, and how long the name of a page may be.
+/// The maximum number of completions kept per server, and the maximum length of an elicitation id.
 const MAX_COMPLETIONS: usize = 32;
 const MAX_ID_LENGTH: usize = 256;
 
-/// What servers say about pages that were visited.
+/// The URL elicitations that servers have reported as complete.
 #[derive(Debug, Default)]
 pub(crate) struct CompletedUrls {
     done: Mutex<HashMap<ServerName, VecDeque<(Instant, String)>>>,
     noticed: Notify,
 }
 
-/// A call that was refused.
+/// A call that was refused because URLs must be visited first.
 #[derive(Clone, Copy)]
 pub(crate) struct UrlRefusal<'a> {
     pub(crate) error: &'a RequestError,
     pub(crate) server: &'a ServerName,
     pub(crate) peer: &'a Peer,
-    /// When the call was sent: earlier visits were of no use to it.
+    /// When the call was sent: earlier completions do not count.
     pub(crate) sent: Instant,
 }
 
 impl CompletedUrls {
-    /// Takes note that a server says that a page was visited.
+    /// Records that a server reports an elicitation as complete.
     pub(crate) fn add(&self, server: &ServerName, page: String) {
         if page.len() > MAX_ID_LENGTH {
             return;
@@ -64,10 +65,10 @@ impl CompletedUrls {
         self.noticed.notify_waiters();
     }
 
-    /// Waits until a server has said so of each of these pages since some time.
+    /// Waits until a server has reported all these elicitations as complete since a given time.
     async fn wait_for(&self, server: &ServerName, pages: &[String], since: Instant) {
         loop {
-            // Made before looking, so that nothing is missed in between.
+            // Created before the check, so that no notification is missed in between.
             let noticed = self.noticed.notified();
             if self.has_all(server, pages, since) {
                 return;
@@ -78,7 +79,7 @@ impl CompletedUrls {
 
     fn has_all(&self, server: &ServerName, pages: &[String], since: Instant) -> bool {
         let done = self.done();
-        // Others may wait for the same visit, so it stays.
+        // Other calls may wait for the same completion, so it is not removed.
         let is_done = |page: &String| {
             let mut visits = done.get(server).into_iter().flatten();
             visits.any(|(at, visited)| *at >= since && visited == page)
@@ -91,8 +92,8 @@ impl CompletedUrls {
     }
 }
 
-/// Has the pages visited that a refusal is about; tells whether the call may be made again. If the
-/// session ends, so does the question.
+/// Asks the person to visit the required URLs; tells whether the call may be sent again. Stops
+/// when the session ends.
 pub(crate) async fn open_all(
     refusal: UrlRefusal<'_>,
     client_features: &ClientFeatures,
@@ -120,8 +121,7 @@ async fn ask_for_each(
     for page in pages {
         let ElicitationMode::Url { id, .. } = page.mode() else { return false };
         names.extend(id.map(|id| id.to_string()));
-        // A host that panics over a question has not answered it; that is no reason to fall with
-        // it.
+        // A host that panics has not answered; only this elicitation fails.
         let asking = AssertUnwindSafe(async { elicitor.elicit(server.clone(), page).await });
         if !matches!(asking.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
             return false;
@@ -131,13 +131,13 @@ async fn ask_for_each(
         .await
         .is_err()
     {
-        tracing::debug!(%server, "nobody said that a page was visited");
+        tracing::debug!(%server, "the server did not report that a page was visited");
     }
     true
 }
 
-/// Returns the pages that a refusal is about. Only one revision knows such refusals; in the words
-/// of another it would not be certain that the call did not run.
+/// Returns the required URLs. Only one revision defines this error; with another revision it would
+/// not prove that the call did not run.
 fn urls_of(refusal: UrlRefusal<'_>) -> Vec<Elicitation> {
     let error = refusal.error.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
     let error = error.filter(|_| refusal.peer.revision() == Revision::V2025_11_25);

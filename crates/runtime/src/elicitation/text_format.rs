@@ -1,6 +1,6 @@
-//! Tells whether a text is written as a form wants it: email addresses, addresses, dates.
+//! Checks the text formats of form fields: email, URI, date, date-time.
 //!
-//! Meant to catch slips of the person who types; the server has the last word.
+//! The checks only catch typing errors; the server validates the value again.
 
 use url::Url;
 
@@ -11,12 +11,12 @@ pub(super) fn is_email(text: &str) -> bool {
     is_plain(name) && is_plain(host) && !host.starts_with('.') && !host.ends_with('.')
 }
 
-/// Tells whether a text is an address with a scheme.
+/// Tells whether a text is a URI with a scheme.
 pub(super) fn is_uri(text: &str) -> bool {
     !text.contains(|c: char| c.is_whitespace() || c.is_control()) && Url::parse(text).is_ok()
 }
 
-/// Tells whether a text is a day: `2026-07-28`.
+/// Tells whether a text is a date: `2026-07-28`.
 pub(super) fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
     let (Some(year), Some(month), Some(day), None) =
@@ -39,7 +39,7 @@ pub(super) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Tells whether a text is a moment, with its time zone: `2026-07-28T12:00:00.5+02:00`.
+/// Tells whether a text is a date and time with a time zone: `2026-07-28T12:00:00.5+02:00`.
 pub(super) fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't']) else { return false };
     let Some(at) = time.find(['Z', 'z', '+', '-']) else { return false };
@@ -52,7 +52,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
         && (zone.eq_ignore_ascii_case("z") || is_time_of_day(zone.get(1..).unwrap_or_default(), 2))
 }
 
-/// Tells whether a text is a time of day of so many parts.
+/// Tells whether a text is a time of day with this number of parts.
 fn is_time_of_day(text: &str, parts: usize) -> bool {
     // A minute may have a leap second.
     let max = [23, 59, 60];
@@ -61,7 +61,7 @@ fn is_time_of_day(text: &str, parts: usize) -> bool {
         && said.iter().zip(max).all(|(part, max)| digits(part, 2).is_some_and(|it| it <= max))
 }
 
-/// Reads a number of exactly so many digits.
+/// Parses a number of exactly this many digits.
 fn digits(text: &str, many: usize) -> Option<u32> {
     let is_number = text.len() == many && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

@@ -1,12 +1,12 @@
-//! The address of a page that a server wants to have visited, taken apart so that it is seen where
-//! it leads.
+//! Reads the URL of a URL elicitation and splits it, so that the person sees which host it leads
+//! to.
 
 use url::{Host, Position, Url};
 
-/// How many bytes the address of a page may have.
+/// The maximum length of a URL, in bytes.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// A page that a server wants to have visited. Never opened or fetched without a yes.
+/// A URL that a server asks the person to visit. It must not be opened or fetched without consent.
 ///
 /// ```
 /// use wharf::elicitation::UrlElicitation;
@@ -18,26 +18,26 @@ const MAX_BYTES: usize = 8 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlElicitation(Url);
 
-/// Why nobody should visit a page.
+/// Why a URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is no address.
+    /// It is not a valid URL.
     #[error("its address is not a valid one")]
     Invalid,
-    /// It is longer than any address.
+    /// It is too long.
     #[error("its address is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// It is not one of the web.
-    #[error("its address is not one of the web (http or https)")]
+    /// Its scheme is neither `http` nor `https`.
+    #[error("its address is neither http nor https")]
     NotHttp,
-    /// It begins with a name that is not where it leads.
-    #[error("its address has a user name in it, which hides where it leads")]
+    /// It contains a user name or a password, which can be mistaken for the host.
+    #[error("its address contains a user name, which can hide the real host")]
     HasUserName,
 }
 
 impl UrlElicitation {
-    /// Reads an address the way a browser does.
+    /// Parses a URL the way a browser does.
     pub fn read(address: &str) -> Result<Self, UrlError> {
         if address.len() > MAX_BYTES {
             return Err(UrlError::TooLong);
@@ -52,12 +52,12 @@ impl UrlElicitation {
         Ok(Self(url))
     }
 
-    /// Returns the address, in the letters that are really used.
+    /// Returns the normalized URL, with the host in ASCII (punycode).
     pub fn url(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Returns what stands before the host, the host, and what stands after it.
+    /// Returns the part before the host, the host, and the part after it.
     pub fn parts(&self) -> (&str, &str, &str) {
         let url = &self.0;
         (
@@ -67,13 +67,13 @@ impl UrlElicitation {
         )
     }
 
-    /// Tells whether the host is written in letters that may look like others.
+    /// Tells whether the host contains non-ASCII letters, which may look like other letters.
     pub fn has_punycode_host(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         host.split('.').any(|label| label.starts_with("xn--"))
     }
 
-    /// Tells whether others can read along on the way there.
+    /// Tells whether the connection would be unencrypted and leave this machine.
     pub fn is_unencrypted(&self) -> bool {
         let is_here = match self.0.host() {
             Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

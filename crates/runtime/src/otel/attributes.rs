@@ -1,8 +1,8 @@
-//! What OpenTelemetry's conventions for MCP and for generative AI want to know of our spans.
+//! The span attributes of the OpenTelemetry conventions for MCP and for generative AI.
 //!
-//! A `call` is an `execute_tool` span, each time that it is sent is a client span `tools/call`.
-//! What the conventions would like and may be secret is left out: arguments, results, addresses of
-//! servers and resources, session ids (some servers take one for a sign-in), words of a server.
+//! A `call` is an `execute_tool` span; each attempt to send it is a client span `tools/call`.
+//! Attributes that may be secret are not set: arguments, results, addresses of servers and
+//! resources, session ids (some servers accept one as a credential), and any text of a server.
 //! <https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/>
 
 use opentelemetry::trace::Status;
@@ -16,13 +16,13 @@ use crate::call::{CallError, Reason};
 use crate::status::FailureKind;
 use crate::tools::Tool;
 
-/// The `error.type` of a tool that answered that it failed.
+/// The `error.type` of a tool result with `isError`.
 const TOOL_ERROR: &str = "tool_error";
 
 /// The method of a call.
 const CALL: &str = "tools/call";
 
-/// Says how a server is talked to.
+/// Sets the protocol version and the transport.
 pub(crate) fn set_peer(span: &Span, peer: &Peer) {
     span.set_attribute("mcp.protocol.version", peer.revision().as_str());
     if peer.transport() == "stdio" {
@@ -33,7 +33,7 @@ pub(crate) fn set_peer(span: &Span, peer: &Peer) {
     }
 }
 
-/// Says why a server is not there.
+/// Sets the error type of a server that is not connected.
 pub(crate) fn set_failure(span: &Span, kind: FailureKind) {
     let kind = match kind {
         FailureKind::Config => "config",
@@ -47,7 +47,7 @@ pub(crate) fn set_failure(span: &Span, kind: FailureKind) {
     set_error(span, kind);
 }
 
-/// Says which tool is called.
+/// Sets the operation and the tool of a call.
 pub(crate) fn set_call(span: &Span, tool: &Tool) {
     if span.is_disabled() {
         return;
@@ -57,7 +57,7 @@ pub(crate) fn set_call(span: &Span, tool: &Tool) {
     span.set_attribute("gen_ai.tool.name", tool.tool().to_owned());
 }
 
-/// Says how a call ended.
+/// Sets the error type of a call, if it failed.
 pub(crate) fn set_call_result(span: &Span, result: &Result<ToolResult, CallError>) {
     match result {
         Ok(result) if result.is_error() => set_error(span, TOOL_ERROR),
@@ -66,7 +66,7 @@ pub(crate) fn set_call_result(span: &Span, result: &Result<ToolResult, CallError
     }
 }
 
-/// Says that a call is sent.
+/// Sets the method and the tool of an attempt.
 pub(crate) fn set_attempt(span: &Span, tool: &Tool, to: &Peer) {
     if span.is_disabled() {
         return;
@@ -78,7 +78,7 @@ pub(crate) fn set_attempt(span: &Span, tool: &Tool, to: &Peer) {
     set_peer(span, to);
 }
 
-/// Says which request is sent.
+/// Sets the method of a request.
 pub(crate) fn set_request(span: &Span, method: &'static str, to: &Peer) {
     span.record("otel.name", method);
     span.record("otel.kind", "client");
@@ -86,7 +86,7 @@ pub(crate) fn set_request(span: &Span, method: &'static str, to: &Peer) {
     set_peer(span, to);
 }
 
-/// Says that a request had no result.
+/// Sets the error type of a request without a result.
 pub(crate) fn set_request_error(span: &Span, error: &RequestError) {
     if let Some(status) = error.status() {
         return set_error(span, status.as_str().to_owned());
@@ -107,12 +107,12 @@ pub(crate) fn set_request_error(span: &Span, error: &RequestError) {
     set_error(span, kind);
 }
 
-/// Says that a tool answered that it failed.
+/// Sets the error type of a tool result with `isError`.
 pub(crate) fn set_tool_error(span: &Span) {
     set_error(span, TOOL_ERROR);
 }
 
-/// Says that something failed, and how; never in words that may be a server's.
+/// Sets the error type; never to text of a server.
 pub(crate) fn set_error(span: &Span, kind: impl Into<opentelemetry::Value>) {
     span.set_attribute("error.type", kind);
     span.set_status(Status::error(""));

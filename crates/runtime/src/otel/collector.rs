@@ -1,7 +1,7 @@
-//! How an exporter reaches its collector: with the HTTP client that servers are reached with.
+//! The HTTP client of an exporter: the same client that connects to servers.
 //!
-//! So proxies, certificates and addresses with a user in them work the same, and no second client
-//! is needed. No error has anything of a header or of the query of an address.
+//! Proxies, certificates and user information in URLs work as they do for servers, and no second
+//! HTTP library is needed. No error contains a header or the query of a URL.
 
 use std::fmt;
 use std::io;
@@ -16,22 +16,22 @@ use wharf_protocol::transport::{self, HttpTarget};
 
 use crate::http::http_options;
 
-/// How much of a collector's answer is read; usually it is empty.
+/// How much of a collector's response is read; usually it is empty.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// An HTTP client for an exporter that works on a thread of its own, as the batch processor of
+/// An HTTP client for an exporter that runs on a separate thread, as the batch processor of
 /// `opentelemetry_sdk` does.
 ///
-/// It waits on that thread, so inside a Tokio runtime it refuses to send.
+/// It blocks that thread, so sending fails inside a Tokio runtime.
 pub struct CollectorClient {
     client: transport::HttpClient,
-    /// Waits for the answers; there until it is dropped.
+    /// Runs the requests; `None` only while it is dropped.
     waiter: Option<Runtime>,
     limit: Duration,
 }
 
 impl CollectorClient {
-    /// Makes a client that waits so long for each answer. Nothing is contacted yet.
+    /// Creates a client with this limit for each response. Nothing is contacted yet.
     pub fn new(env: &Env, limit: Duration) -> io::Result<Self> {
         let waiter = Builder::new_current_thread().enable_all().build()?;
         let client = transport::HttpClient::new(&http_options(env));
@@ -42,7 +42,8 @@ impl CollectorClient {
         let (head, body) = request.into_parts();
         let target: HttpTarget = head.uri.to_string().parse()?;
         let waiter = self.waiter.as_ref().filter(|_| Handle::try_current().is_err());
-        let waiter = waiter.ok_or("a collector cannot be waited for inside a Tokio runtime")?;
+        let waiter = waiter
+            .ok_or("a request to a collector would block the Tokio runtime that it is sent from")?;
         let answer = self.client.post(&target, head.headers, body, MAX_ANSWER);
         let answer = async { tokio::time::timeout(self.limit, answer).await };
         Ok(waiter.block_on(answer)??)
@@ -64,7 +65,7 @@ impl HttpClient for CollectorClient {
 
 impl Drop for CollectorClient {
     fn drop(&mut self) {
-        // Whoever drops it may not be allowed to wait.
+        // It may be dropped in async code, which must not block.
         if let Some(waiter) = self.waiter.take() {
             waiter.shutdown_background();
         }

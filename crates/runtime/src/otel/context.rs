@@ -1,4 +1,4 @@
-//! Which trace something belongs to: told to servers in `_meta`, and kept for connections.
+//! Trace context (W3C): sent to servers in `_meta`, and kept as the parent of connection spans.
 
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, TraceContextExt};
@@ -6,15 +6,15 @@ use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use wharf_protocol::Json;
 
-/// The key in `_meta` for which span a request belongs to.
+/// The key in `_meta` of the span that a request belongs to.
 const TRACEPARENT: &str = "traceparent";
 
-/// The key in `_meta` for what tracing systems want to tell each other beside that.
+/// The key in `_meta` of data of the tracing systems.
 const TRACESTATE: &str = "tracestate";
 
-/// The span in which a runtime was started, as far as a trace knows it.
+/// The context of the span in which a runtime was started.
 ///
-/// It is kept instead of the span itself: connections last, and must not keep the span open.
+/// It is kept instead of the span itself: connections last long and must not keep the span open.
 #[derive(Debug, Clone)]
 pub(crate) struct ParentContext(SpanContext);
 
@@ -24,17 +24,17 @@ impl ParentContext {
         Self(Span::current().context().span().span_context().clone())
     }
 
-    /// Makes a span that has not begun a part of the trace.
+    /// Makes this context the parent of a span that has not started.
     pub(crate) fn set_parent_of(&self, span: &Span) {
         if self.0.is_valid() {
             let parent = Context::new().with_remote_span_context(self.0.clone());
-            // It fails where nobody records the span.
+            // An error means that the span is not recorded.
             drop(span.set_parent(parent));
         }
     }
 }
 
-/// Says in `_meta` which span a request belongs to, unless the caller has said so.
+/// Adds the trace context of a span to `_meta`, unless the caller has set it.
 pub(crate) fn add_to_meta(span: &Span, meta: &mut Vec<(String, Json)>) {
     if span.is_disabled() {
         return;
@@ -44,12 +44,12 @@ pub(crate) fn add_to_meta(span: &Span, meta: &mut Vec<(String, Json)>) {
     }
     let context = span.context();
     for (key, value) in trace_context(context.span().span_context()) {
-        // A text is always JSON.
+        // A string is always valid JSON.
         meta.extend(Json::encode(&value).map(|value| (key.to_owned(), value)));
     }
 }
 
-/// Writes a span down as W3C Trace Context does; nothing for a span that is none.
+/// Returns the W3C Trace Context of a span; empty for an invalid one.
 fn trace_context(span: &SpanContext) -> Vec<(&'static str, String)> {
     if !span.is_valid() {
         return Vec::new();
@@ -86,7 +86,7 @@ mod tests {
         )
     }
 
-    /// Carries a span whose parent is the given one; the tracer that does nothing hands it on.
+    /// Adds the context of a span with this parent; the no-op tracer keeps the parent's context.
     fn meta_with_span(parent: Option<SpanContext>, given: &[(&str, &str)]) -> String {
         let subscriber = tracing_subscriber::registry().with(layer(NoopTracer::new()));
         let mut meta: Vec<(String, Json)> =

@@ -1,4 +1,4 @@
-//! The layer that hands our spans to a tracer.
+//! The `tracing` layer that passes the spans of Wharf to an OpenTelemetry tracer.
 
 use opentelemetry::trace::Tracer;
 use tracing::Subscriber;
@@ -6,17 +6,18 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Returns a layer that exports spans with a tracer: the life of each connection with the attempt
-/// to make it, calls with each time they are sent, and other requests.
+/// Returns a layer that exports spans with a tracer: connections with their attempts to connect,
+/// calls with their attempts to send, and other requests.
 ///
-/// Of Wharf it takes everything down to `debug`, of all other code down to `info`: below that,
-/// HTTP libraries tell what they send. A program that has such a layer already needs no second one.
+/// It exports spans of Wharf down to `debug`, and of all other code down to `info`: below that,
+/// HTTP libraries log what they send. A program that already has such a layer does not need this
+/// one.
 ///
 /// ```
 /// use opentelemetry::trace::noop::NoopTracer;
 /// use tracing_subscriber::layer::SubscriberExt;
 ///
-/// // A program that exports takes the tracer of its `opentelemetry_sdk` provider here.
+/// // A program that exports passes the tracer of its `opentelemetry_sdk` provider.
 /// let subscriber = tracing_subscriber::registry().with(wharf::otel::layer(NoopTracer::new()));
 /// tracing::subscriber::with_default(subscriber, || tracing::info!("observed"));
 /// ```

@@ -1,16 +1,15 @@
-//! What the spans of this crate are for OpenTelemetry (feature `otel`).
+//! Exports the spans of this crate to OpenTelemetry (feature `otel`).
 //!
 //! ```text
-//! layer        hands our spans to a tracer, and leaves out what is too much
-//! context      which trace something belongs to: told to servers, and kept for connections
-//! attributes   what the conventions for MCP and for generative AI want to know
-//! collector    how an exporter reaches its collector
+//! layer        passes spans to a tracer, filtered by level
+//! context      trace context: sent to servers in `_meta`, and kept as the parent of connections
+//! attributes   the attributes of the semantic conventions for MCP and for generative AI
+//! collector    the HTTP client of an exporter
 //! ```
 //!
-//! Any tracing layer that hands spans to OpenTelemetry will do; [`layer`] makes one. With a layer
-//! in place, every request of a caller carries the span it belongs to in `_meta` as W3C Trace
-//! Context, so a server's own spans join the trace. Without one, or without a span that is
-//! recorded, nothing is added.
+//! Any tracing layer that passes spans to OpenTelemetry works; [`layer`] creates one. With such a
+//! layer, every request of a caller has the W3C Trace Context of its span in `_meta`, so that the
+//! spans of the server join the trace. Without a layer or a recorded span, nothing is added.
 
 pub(crate) mod attributes;
 mod collector;

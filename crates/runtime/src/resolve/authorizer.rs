@@ -1,7 +1,7 @@
-//! The headers of one remote server while it is connected.
+//! The headers of one remote server, and their renewal after a 401.
 //!
-//! After a 401 the commands behind them run again and the store is asked again, once per request;
-//! whether that helps is for the server to say. A 403 is an answer, not a question.
+//! After a 401, the commands of the headers run again and the stored token is read again, once per
+//! request. After a 403, nothing is renewed.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,33 +18,33 @@ use super::headers;
 use super::secret_texts::{Certainty, SecretTexts};
 use crate::trust_gate::TrustedServer;
 
-/// Sends the headers of an entry, and renews what can be renewed.
+/// The headers of an entry, renewed where possible.
 pub(super) struct ServerHeaders {
-    /// What is sent now.
+    /// The current headers.
     pub(super) current: Mutex<SentHeaders>,
-    /// The headers that are printed by commands.
+    /// The headers whose values come from commands.
     pub(super) from_commands: Vec<(HeaderName, CommandKey)>,
     pub(super) commands: CommandCache,
-    /// Where a token may come from, unless the entry has its own.
+    /// The source of the stored token, unless the entry sets `Authorization`.
     pub(super) token_source: Option<TokenSource>,
 }
 
-/// How many values are remembered that were replaced. A server may still speak of the last one; who
-/// renews every few minutes for weeks need not keep them all.
+/// How many replaced values are kept to redact them: a server may still repeat the last ones. A
+/// limit, because a token may be renewed every few minutes for weeks.
 const MAX_EARLIER: usize = 8;
 
-/// What is sent to a server.
+/// The headers that are sent to a server.
 pub(super) struct SentHeaders {
     headers: HeaderMap,
     /// How often a header was replaced.
     generation: u64,
-    /// What was sent before it was renewed, the latest last.
+    /// Replaced values, the latest last.
     earlier: VecDeque<HeaderValue>,
-    /// What of it must not be seen anywhere else, once somebody wanted to know.
+    /// The secret texts in all of these, collected on first use.
     secrets: Option<Arc<SecretTexts>>,
 }
 
-/// The way to the token of a server.
+/// Where the stored token of a server comes from.
 pub(super) struct TokenSource {
     pub(super) server: Arc<TrustedServer>,
     pub(super) store: Arc<dyn CredentialStore>,
@@ -61,7 +61,7 @@ impl ServerHeaders {
         self.current().replace(renewed);
     }
 
-    /// Asks the store again.
+    /// Reads the stored token again.
     fn renew_token(&self) {
         let Some(TokenSource { server, store }) = &self.token_source else { return };
         let token = credentials::find_token(server, &**store).ok().flatten();
@@ -70,7 +70,7 @@ impl ServerHeaders {
         }
     }
 
-    /// Returns the texts that must not be seen anywhere else.
+    /// Returns the secret texts in the headers.
     pub(super) fn secrets(&self) -> Arc<SecretTexts> {
         self.current().secrets()
     }
@@ -92,13 +92,13 @@ impl SentHeaders {
         self.secrets = None;
         self.generation += 1;
         self.earlier.extend(self.headers.insert(name, value));
-        // All of them may be renewed at once.
+        // All headers may be renewed at once.
         if self.earlier.len() > MAX_EARLIER.max(self.headers.len()) {
             self.earlier.pop_front();
         }
     }
 
-    /// Sets headers; extending the map would send the old value, too.
+    /// Sets headers; extending the map would keep the old values, too.
     fn replace(&mut self, with: Vec<(HeaderName, HeaderValue)>) {
         for (name, value) in with {
             self.set(name, value);
@@ -112,7 +112,7 @@ impl SentHeaders {
             let sent = sent.map(|(name, value)| (Certainty::by_name(name.as_str()), value));
             let earlier = self.earlier.iter().map(|value| (Certainty::Certain, value));
             for (certainty, value) in sent.chain(earlier) {
-                // What is no text is sent all the same, and may come back.
+                // A value that is not UTF-8 is sent, too, and may be repeated.
                 texts.value(&String::from_utf8_lossy(value.as_bytes()), certainty);
             }
             Arc::new(texts)
@@ -123,7 +123,7 @@ impl SentHeaders {
 
 impl Authorizer for ServerHeaders {
     fn headers(&self) -> BoxFuture<'_, HeaderMap> {
-        // Another server may have renewed a command that we share.
+        // Another server may have renewed a shared command.
         let known = self.from_commands.iter().filter_map(|(name, key)| {
             let value = headers::value(&self.commands.cached(key)?).ok()?;
             Some((name.clone(), value))
@@ -145,14 +145,14 @@ impl Authorizer for ServerHeaders {
             }
             self.renew_token();
             self.renew_commands().await;
-            // Somebody else may have renewed them since this request was sent.
+            // A concurrent request may have renewed them since this one was sent.
             let is_renewed = self.generation() != challenge.generation;
             if is_renewed { ChallengeAction::Retry } else { ChallengeAction::GiveUp }
         })
     }
 }
 
-/// Shows which headers there are, never what is in them.
+/// Shows the names of the headers, never the values.
 impl fmt::Debug for ServerHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.current().headers.keys()).finish()

@@ -1,8 +1,8 @@
-//! Remembers what `!command` values printed, for as long as the process lives.
+//! Caches the output of `!command` values for the lifetime of the process.
 //!
-//! A command runs once for everybody who waits for it, and no more than once at a time. Whoever
-//! waits keeps it running: one who leaves disturbs nobody, and when the last has left it is ended.
-//! A failure is told to all who waited and then forgotten, so the next one tries again.
+//! A command runs once for all callers that wait for it, and never twice at the same time. It runs
+//! while at least one caller waits; when the last one is dropped, the command is killed. A failure
+//! is returned to all waiting callers and not cached, so the next caller tries again.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use wharf_protocol::transport::process::TaskTracker;
 
 use super::shell::{self, CommandFailure};
 
-/// How long a renewed value is not renewed again: a server that refuses everything must not make
-/// us run the command for each request.
+/// How long a renewed value is not renewed again, so that a server that rejects every request does
+/// not run the command for each.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(30);
 
-/// A command and the folder it runs in.
+/// A command and the folder in which it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct CommandKey {
     pub(super) folder: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct CommandKey {
 type Printed = Result<Secret, CommandFailure>;
 type Run = BoxFuture<'static, Printed>;
 
-/// The commands of one runtime; clones share what they know.
+/// The commands of one runtime; clones share the cache.
 #[derive(Clone)]
 pub(super) struct CommandCache(Arc<CommandCacheInner>);
 
@@ -44,7 +44,7 @@ struct CommandCacheInner {
 #[derive(Default)]
 struct CommandSlot {
     cached: Option<CachedValue>,
-    /// Held by those who wait, not by us.
+    /// Owned by the callers that wait, not by the cache.
     running: Option<WeakShared<Run>>,
 }
 
@@ -66,9 +66,9 @@ impl CommandCache {
         Self(Arc::new(CommandCacheInner { env, tracker: TaskTracker::new(), slots }))
     }
 
-    /// Returns what a command prints; runs it if that is not cached.
+    /// Returns the output of a command; runs it if there is no cached output.
     ///
-    /// Dropping the future ends the command, unless somebody else waits for it, too.
+    /// Dropping the future kills the command, unless another caller waits for it.
     pub(super) async fn value(&self, key: &CommandKey) -> Printed {
         let run = match self.look_up(key, RunCause::Needed) {
             Lookup::Cached(value) => return Ok(value),
@@ -77,7 +77,7 @@ impl CommandCache {
         run.await
     }
 
-    /// Runs a command again because its value was refused; not if that was done just now.
+    /// Runs a command again because a server rejected its value, unless it was renewed just now.
     pub(super) async fn renew(&self, key: &CommandKey) -> Printed {
         let run = match self.look_up(key, RunCause::Refused) {
             Lookup::Cached(value) => return Ok(value),
@@ -86,7 +86,7 @@ impl CommandCache {
         run.await
     }
 
-    /// Returns what a command has printed, if that is cached.
+    /// Returns the cached output of a command.
     pub(super) fn cached(&self, key: &CommandKey) -> Option<Secret> {
         Some(self.0.slots().get(key)?.cached.as_ref()?.value.clone())
     }

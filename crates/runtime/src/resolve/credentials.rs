@@ -1,9 +1,9 @@
-//! Finds the stored credential of a server, and sees to it that it goes nowhere else.
+//! Finds the stored credential of a server, and checks that the server may use it.
 //!
-//! A credential is bound to an address and an account. A reference in an entry selects one; whether
-//! it may be used there is checked here, whatever the store answers, because the entry may be a
-//! stranger's. A program has no address to compare: one that the person configured themselves gets
-//! the credential that its entry names, one that came with a project never does.
+//! A credential is bound to an address and an account. An entry selects one by reference; because
+//! the entry may be untrusted, the binding is checked here, whatever the store returns. A program
+//! has no address to compare: one that the user configured gets the credential that its entry
+//! names, one that a project defines never gets a credential.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use wharf_config::{
 
 use crate::trust_gate::TrustedServer;
 
-/// Where stored tokens come from.
+/// A store of tokens.
 ///
 /// ```
 /// use wharf::{CredentialStore, CredentialStoreError, CredentialQuery};
@@ -41,27 +41,27 @@ use crate::trust_gate::TrustedServer;
 /// }
 /// ```
 pub trait CredentialStore: Send + Sync + 'static {
-    /// Looks for a credential. It is asked before each connection and after a 401, so it must be
-    /// quick; what it finds is used only where it belongs.
+    /// Looks up a credential. Called before each connection and after a 401, so it must be fast. A
+    /// credential is used only for the address and account to which it is bound.
     fn find(
         &self,
         wanted: &CredentialQuery<'_>,
     ) -> Result<Option<Credential>, CredentialStoreError>;
 }
 
-/// Says which credential is looked for.
+/// Which credential to look up.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct CredentialQuery<'a> {
     /// The reference in the entry. Without one, the address and the account decide.
     pub id: Option<&'a str>,
-    /// The address it is for, without user information and fragment; none for a program.
+    /// The address of the server, without user information and fragment; none for a program.
     pub resource: Option<&'a str>,
     /// The account, where the entry names one.
     pub account: Option<&'a str>,
 }
 
-/// Shows no query: people put keys there.
+/// Omits the query, which may contain keys.
 impl fmt::Debug for CredentialQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CredentialQuery")
@@ -72,7 +72,7 @@ impl fmt::Debug for CredentialQuery<'_> {
     }
 }
 
-/// Says why a store could not be asked; the text is shown, so it must not hold a secret.
+/// Why a store could not be read. The message is shown, so it must not contain a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CredentialStoreError {
@@ -80,7 +80,7 @@ pub struct CredentialStoreError {
 }
 
 impl CredentialStoreError {
-    /// Makes an error from words for the person.
+    /// Makes an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
@@ -92,14 +92,14 @@ impl From<CredentialError> for CredentialStoreError {
     }
 }
 
-/// The person's own store, `credentials.json` in Wharf's folder; read anew each time.
+/// The store of the user, `credentials.json` in Wharf's folder; read on each lookup.
 #[derive(Debug, Clone)]
 pub struct FileCredentials {
     env: Arc<Env>,
 }
 
 impl FileCredentials {
-    /// Uses the store of this person.
+    /// Uses the store in this environment.
     pub fn new(env: Arc<Env>) -> Self {
         Self { env }
     }
@@ -115,7 +115,7 @@ impl CredentialStore for FileCredentials {
     }
 }
 
-/// Why a server goes without the credential that its entry asks for.
+/// Why the credential of an entry is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CredentialUnavailable {
     #[error("it is not in the store")]
@@ -126,7 +126,7 @@ pub(super) enum CredentialUnavailable {
     OtherProgram,
     #[error("it is for another account")]
     OtherAccount,
-    #[error("a program of a project gets none")]
+    #[error("a program that a project defines gets none")]
     ProjectProgram,
     #[error("the store cannot be read: {0}")]
     Store(#[from] CredentialStoreError),
@@ -149,7 +149,7 @@ impl CredentialUnavailable {
     }
 }
 
-/// Returns the token that a server may use; `Ok(None)` if it asks for none and there is none.
+/// Returns the token that a server may use; `Ok(None)` if its entry names none and none is stored.
 pub(super) fn find_token(
     server: &TrustedServer,
     store: &dyn CredentialStore,
@@ -158,7 +158,7 @@ pub(super) fn find_token(
     let resource = match &spec.transport {
         Transport::Stdio(_) => None,
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
-            // One that leads nowhere has nowhere to send a token to.
+            // An incomplete address gets no token.
             let Some(resource) = endpoint.url.resource() else { return Ok(None) };
             Some(resource)
         }
@@ -187,7 +187,7 @@ pub(super) fn find_token(
     Ok(Some(found.token))
 }
 
-/// Compares a credential with where it is about to go.
+/// Checks that a credential is bound to this address and account.
 fn check(found: &Credential, wanted: &CredentialQuery<'_>) -> Result<(), CredentialUnavailable> {
     let given_for = || found.resource.parse::<ServerUrl>().ok()?.resource();
     if wanted.resource.is_some() && given_for().as_deref() != wanted.resource {
@@ -199,7 +199,7 @@ fn check(found: &Credential, wanted: &CredentialQuery<'_>) -> Result<(), Credent
     Ok(())
 }
 
-/// Shows what a credential is for, without a query: people put keys there.
+/// Renders the address of a credential without its query, which may contain keys.
 fn without_query(resource: &str) -> String {
     resource.parse::<ServerUrl>().map_or_else(|_| redact_url(resource), |url| url.to_string())
 }

@@ -1,20 +1,21 @@
-//! What a child process gets to see of the person's environment: a short list of names.
+//! The environment of a child process: a short list of variables of the user, and those of the
+//! entry.
 //!
-//! A server is a stranger's program, and the environment is where people keep their tokens. Shell
-//! functions that were exported are never passed on: some shells would run them.
+//! A server is a third-party program, and the environment of a user contains tokens. Exported shell
+//! functions are never passed on, because some shells would run them.
 
 use std::ffi::OsString;
 
 use wharf_config::{Env, LaunchCommand, Platform, Policy};
 
-/// What every program needs.
+/// Variables that every program needs.
 const BASE: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR", "TMP", "TEMP"];
 
-/// Whole families of names.
+/// Prefixes of more such variables.
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
-/// Proxies and certificates; these are known in capitals and in small letters.
+/// Proxies and certificates; upper and lower case are both in use.
 const NETWORK: [&str; 8] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -26,7 +27,7 @@ const NETWORK: [&str; 8] = [
     "REQUESTS_CA_BUNDLE",
 ];
 
-/// Without these, hardly any program starts on Windows.
+/// Variables that most programs need on Windows.
 const WINDOWS: [&str; 25] = [
     "ALLUSERSPROFILE",
     "APPDATA",
@@ -55,14 +56,14 @@ const WINDOWS: [&str; 25] = [
     "WINDIR",
 ];
 
-/// The environment of a child, being put together. A later value replaces an earlier one.
+/// Builds the environment of a child. A later value replaces an earlier one.
 pub(super) struct ChildEnvironment {
     platform: Platform,
     variables: Vec<(String, String)>,
 }
 
 impl ChildEnvironment {
-    /// Takes over what a server may see.
+    /// Starts with the variables of the user that a server may see.
     pub(super) fn new(env: &Env, policy: &Policy) -> Self {
         let platform = env.platform;
         let passed = passable_variables(env).filter(|(name, _)| is_passed(name, policy, platform));
@@ -89,14 +90,14 @@ impl ChildEnvironment {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Returns everything, as a launch wants it.
+    /// Returns all variables, for starting the process.
     pub(super) fn into_variables(self) -> Vec<(OsString, OsString)> {
         self.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 }
 
-/// Tells whether the process of a server would have a variable: one that is passed on to it, or one
-/// of its own that its launch sets.
+/// Tells whether the process of a server would have a variable: one that is passed on, or one that
+/// its entry sets.
 pub fn has_variable(
     launch: &LaunchCommand,
     policy: &Policy,
@@ -113,15 +114,15 @@ fn is_passed(name: &str, policy: &Policy, platform: Platform) -> bool {
         || policy.pass_env.iter().any(|own| is_same(own, name, platform))
 }
 
-/// Returns the whole environment, for commands of the person's own.
+/// Returns the full environment, for `!command` values.
 pub(super) fn full_environment(env: &Env) -> Vec<(OsString, OsString)> {
     passable_variables(env).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-/// Says why a pair cannot stand in an environment, if it cannot.
+/// Returns why a pair is not valid in an environment, if it is not.
 pub(super) fn invalid_variable(name: &str, value: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains(['=', '\0']) {
-        Some("this is no name for a variable")
+        Some("not a valid variable name")
     } else if value.contains('\0') {
         Some("its value has a zero byte")
     } else {
@@ -137,7 +138,7 @@ pub(super) fn is_same(one: &str, other: &str, platform: Platform) -> bool {
     }
 }
 
-/// Goes through what is no shell function and can be passed on at all.
+/// Returns all valid variables except shell functions.
 fn passable_variables(env: &Env) -> impl Iterator<Item = (&str, &str)> {
     env.variables().filter(|(name, value)| {
         let is_function = value.starts_with("()") || name.starts_with("BASH_FUNC_");

@@ -1,9 +1,9 @@
-//! Why a server cannot be started or reached as its entry says. No text here holds a secret: what
-//! an entry says is named as written and masked, or not at all.
+//! Errors of resolving a server. No message contains a secret: values of the entry are shown as
+//! written and redacted, or not at all.
 
 use wharf_protocol::transport::HttpTargetError;
 
-/// What keeps a server from being tried.
+/// Why a server could not be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ResolveError {
@@ -25,29 +25,29 @@ pub(crate) enum ResolveError {
         /// The folder as written.
         folder: String,
     },
-    /// A value could not be had, and the entry is strict.
+    /// A value could not be resolved, and the entry is strict.
     #[error("{what} cannot be resolved: {why}")]
     Strict {
-        /// What it is, such as `header "Authorization"`.
+        /// The value, such as `header "Authorization"`.
         what: String,
         /// The field, such as `headers.Authorization`.
         field: String,
-        /// Why it could not be had.
+        /// Why it could not be resolved.
         why: String,
     },
     /// The address has a placeholder without a value.
     #[error("\"url\" has a placeholder that is not set: {url}")]
     IncompleteUrl {
-        /// The address as far as it is known.
+        /// The address with its placeholder.
         url: String,
     },
-    /// The address is none.
+    /// The address is not valid.
     #[error("\"url\" cannot be used")]
     BadUrl(#[source] HttpTargetError),
 }
 
 impl ResolveError {
-    /// Tells whether there is no program to start, rather than something wrong with the entry.
+    /// Tells whether the program is missing, rather than the entry being wrong.
     pub(crate) fn is_missing_program(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::NotExecutable { .. })
     }

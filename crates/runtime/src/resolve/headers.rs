@@ -1,12 +1,12 @@
-//! Which headers an entry may set, and how they are written.
+//! Checks the headers of an entry, and encodes their values.
 //!
-//! Every value is marked as sensitive, so that nothing that prints headers shows it.
+//! Every value is marked as sensitive, so that debug output redacts it.
 
 use http::{HeaderName, HeaderValue};
 use wharf_config::Secret;
 
-/// Headers about the connection, the body and the protocol: a wrong value would break it, or let a
-/// config talk for somebody else's session.
+/// Headers that Wharf sets: for the connection, the body and the protocol. Another value would
+/// break the connection, or use the session of another client.
 const RESERVED: [&str; 20] = [
     "accept",
     "accept-encoding",
@@ -33,7 +33,7 @@ const RESERVED: [&str; 20] = [
 /// Why a header of an entry is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeaderError {
-    #[error("this is no name for a header")]
+    #[error("not a valid header name")]
     Name,
     #[error("Wharf sets it itself")]
     Reserved,
@@ -41,14 +41,14 @@ pub(super) enum HeaderError {
     Value,
 }
 
-/// Reads the name of a header.
+/// Parses the name of a header.
 pub(super) fn name(text: &str) -> Result<HeaderName, HeaderError> {
     let name: HeaderName = text.trim().parse().map_err(|_| HeaderError::Name)?;
     let is_reserved = RESERVED.contains(&name.as_str()) || name.as_str().starts_with("mcp-param-");
     if is_reserved { Err(HeaderError::Reserved) } else { Ok(name) }
 }
 
-/// Writes the value of a header. Space around it is no part of it.
+/// Encodes the value of a header, without surrounding white space.
 pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderError> {
     let value = HeaderValue::from_bytes(text.expose().trim().as_bytes());
     let mut value = value.map_err(|_| HeaderError::Value)?;
@@ -56,7 +56,7 @@ pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderError> {
     Ok(value)
 }
 
-/// Writes a token as the value of `Authorization`.
+/// Encodes a token as the value of `Authorization`.
 pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, HeaderError> {
     value(&Secret::new(format!("Bearer {}", token.expose().trim())))
 }

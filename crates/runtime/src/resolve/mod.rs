@@ -1,13 +1,13 @@
-//! Turns what a definition says into what is started or sent: values, credentials, environment.
+//! Resolves a definition: values, credentials, headers, and the environment of the child process.
 //!
-//! A value that cannot be had is left out and the omission is reported; with `strict` it is an
-//! error. Nothing here decides whether a server may be started at all: that is `gate`.
+//! A value that cannot be resolved is omitted and reported; with `strict` it is an error. The trust
+//! gate decides before whether a server may be started at all.
 //!
-//! `resolver` puts a server together. `values` resolves one value, `command_cache` remembers what
-//! `!command` values printed and `shell` runs them; `credentials` finds stored tokens,
-//! `environment` is what a child gets to see, `headers` what may be sent, `target` where to,
-//! `authorizer` renews it after a 401, `secret_texts` collects what must not be seen in what a
-//! server says, `secrets` hides it in our words.
+//! `resolver` resolves a whole server and `values` one value. `command_cache` caches the output of
+//! `!command` values and `shell` runs them. `credentials` finds stored tokens, `environment`
+//! selects the variables of a child, `headers` checks headers, `target` is the address, and
+//! `authorizer` renews headers after a 401. `omissions` collects omitted values. `secret_texts`
+//! collects the secrets of a server and `secrets` redacts them.
 
 mod authorizer;
 mod command_cache;

@@ -1,4 +1,4 @@
-//! What is left out of a server on the way, in the words that a person gets to see.
+//! Collects the omitted values of a server as problems: headers, variables, the stored credential.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use wharf_config::text::clip;
 use super::error::ResolveError;
 use crate::trust_gate::TrustedServer;
 
-/// How much of a name from a file is shown.
+/// How many characters of a name are shown.
 const MAX_NAME_CHARS: usize = 100;
 
-/// A part of a server that can be missing.
+/// A part of a server that can be omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OmittedPart<'a> {
     Header(&'a str),
@@ -39,7 +39,7 @@ impl fmt::Display for OmittedPart<'_> {
     }
 }
 
-/// Collects what was left out of one server.
+/// Collects the omissions of one server.
 pub(super) struct OmissionCollector<'a> {
     server: &'a TrustedServer,
     omissions: Vec<Problem>,
@@ -50,7 +50,7 @@ impl<'a> OmissionCollector<'a> {
         Self { server, omissions: Vec::new() }
     }
 
-    /// Notes a value that could not be had; for a strict entry that is the end.
+    /// Adds a value that could not be resolved; an error for a strict entry.
     pub(super) fn add_unresolved(
         &mut self,
         part: OmittedPart<'_>,
@@ -65,7 +65,7 @@ impl<'a> OmissionCollector<'a> {
         Ok(())
     }
 
-    /// Notes something that is left out whether the entry is strict or not.
+    /// Adds a value that is omitted also in a strict entry.
     pub(super) fn add(&mut self, part: OmittedPart<'_>, why: &impl ToString, hint: &str) {
         let message = format!("{part} left out: {}", why.to_string());
         let written = &self.server.written;

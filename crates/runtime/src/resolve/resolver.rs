@@ -1,7 +1,7 @@
-//! Puts together what is started or sent for one server.
+//! Resolves one server to a process launch, or to a target with headers.
 //!
-//! The program is looked for before any command of the entry runs: a command may ask the person to
-//! unlock something, which is no use for a server that cannot be started.
+//! The program is looked up before any command of the entry runs: a command may ask the user to
+//! unlock a password store, which is pointless if the server cannot be started.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ use crate::trust_gate::{GITHUB_VARIABLE, TrustedServer, github_token};
 /// The variable in which a program gets the token of its stored credential.
 const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
 
-/// Resolves servers; clones share what commands have printed.
+/// Resolves servers; clones share the cache of command outputs.
 #[derive(Clone)]
 pub(crate) struct Resolver {
     env: Arc<Env>,
@@ -42,25 +42,25 @@ pub(crate) struct Resolver {
     own_program: Option<PathBuf>,
 }
 
-/// A server with everything that is needed to connect it.
+/// A resolved server, ready to be connected.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedServer {
-    /// What to start, or where to send.
+    /// The process to start, or the address with headers.
     pub(crate) transport: ResolvedTransport,
-    /// What was left out, and why: warnings.
+    /// The omitted values, as warnings.
     pub(crate) omissions: Vec<Problem>,
-    /// What must not be seen in what it says.
+    /// The secrets to redact in its text.
     pub(crate) secrets: Arc<Secrets>,
 }
 
-/// What to start, or where to send.
+/// The process to start, or the address with headers.
 #[derive(Clone)]
 pub(crate) enum ResolvedTransport {
-    /// A program.
+    /// A local process.
     Stdio(ProcessLaunch),
-    /// An address.
+    /// A remote server.
     Http {
-        /// Where it is.
+        /// Its address.
         target: HttpTarget,
         /// Its headers.
         authorizer: Arc<dyn Authorizer>,
@@ -69,7 +69,7 @@ pub(crate) enum ResolvedTransport {
     },
 }
 
-/// Shows no program and no folder either: what was expanded may be secret.
+/// Omits program and folder: expanded values may be secret.
 impl fmt::Debug for ResolvedTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -79,7 +79,7 @@ impl fmt::Debug for ResolvedTransport {
     }
 }
 
-/// Shows nothing: it knows what commands have printed.
+/// Shows nothing, because outputs of commands are secret.
 impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver").finish_non_exhaustive()
@@ -87,13 +87,14 @@ impl fmt::Debug for Resolver {
 }
 
 impl Resolver {
-    /// Resolves from these surroundings and this store.
+    /// Creates a resolver for this environment and this store.
     pub(crate) fn new(env: Arc<Env>, credentials: Arc<dyn CredentialStore>) -> Self {
         let commands = CommandCache::new(Arc::clone(&env));
         Self { env, credentials, commands, own_program: None }
     }
 
-    /// Says where Wharf itself lies, for the built-in servers; without it they come from the PATH.
+    /// Sets the path of Wharf for the built-in servers; without it, `wharf` is looked up in the
+    /// PATH.
     #[must_use]
     pub(crate) fn with_own_program(mut self, program: Option<PathBuf>) -> Self {
         self.own_program = program;
@@ -102,7 +103,7 @@ impl Resolver {
 
     /// Resolves everything that a server needs.
     ///
-    /// Dropping the future ends the commands that it started, unless somebody else waits for them.
+    /// Dropping the future kills the commands that it started, unless other callers wait for them.
     pub(crate) async fn resolve(
         &self,
         server: &Arc<TrustedServer>,
@@ -138,7 +139,8 @@ impl Resolver {
         let names = |name: &str| {
             launch.env.iter().any(|(own, _)| environment::is_same(own, name, platform))
         };
-        // Trust in a project's entry is trust in the program that the person's own PATH leads to.
+        // Trust in an entry of a project covers the program in the user's PATH, so a PATH of the
+        // entry is not searched.
         let has_own_path = server.level != Level::Project && names("PATH");
         let mut program = self.find_program(server, launch, &self.env);
         if program.is_none() && !has_own_path {
@@ -190,7 +192,7 @@ impl Resolver {
         Ok((launch, secrets))
     }
 
-    /// Adds the entry's own variables.
+    /// Adds the variables of the entry.
     async fn add_variables(
         &self,
         server: &TrustedServer,
@@ -268,7 +270,7 @@ impl Resolver {
         values::resolve(value, server, &self.env, &self.commands).await
     }
 
-    /// Returns the token of the stored credential. What the entry says itself wins.
+    /// Returns the token of the stored credential, unless the entry sets the value itself.
     fn token(
         &self,
         server: &TrustedServer,
@@ -292,7 +294,7 @@ impl Resolver {
         })
     }
 
-    /// Finds the program through the PATH, or by its path from the folder in which it will run.
+    /// Finds the program in the PATH, or by its path relative to its working folder.
     fn find_program(
         &self,
         server: &TrustedServer,

@@ -1,10 +1,9 @@
-//! Collects what a server was given and may repeat: a server that fails likes to print its
+//! Collects the secret texts of a server, to redact them: a failing server often prints its
 //! environment, its arguments or its headers.
 //!
-//! Every value of an entry is treated as a secret, but not all are as certain to be one: a token
-//! is, a region or the name of a project may be what a tool needs to say in its schema. Short texts
-//! and places that exist are left alone: `true` or a folder in place of `•••` is what a person
-//! needs to see, and no secret.
+//! Every value of an entry is treated as a secret, with two levels of certainty: a token is
+//! certain; a region or a project name is only likely, and a tool may need it in its schema. Short
+//! texts and existing paths are not redacted: a person needs to see them, and they are not secret.
 
 use std::path::Path;
 
@@ -15,19 +14,19 @@ use wharf_config::Secret;
 use wharf_config::secret::{REDACTED, names_a_secret, redact_args, secrets_of_url};
 use wharf_protocol::redact::Redactor;
 
-/// Shorter values are too common to be secrets, unless something says that they are.
+/// Shorter values are not redacted unless they are certain to be secrets.
 const MIN_CHARS: usize = 6;
 
-/// Parts of a value are secrets only if they cannot be common words.
+/// Shorter parts of a value may be common words and are not redacted.
 const MIN_PART_CHARS: usize = 8;
 
-/// A value with so many characters of all kinds is one that nobody has made up.
+/// A value with at least this many mixed characters looks like a generated key.
 const MIN_RANDOM_CHARS: usize = 20;
 
-/// How sure it is that a value is a secret.
+/// How certain it is that a value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Certainty {
-    /// A credential, or something whose name says that it is one.
+    /// A credential, or a value whose name says so, such as `API_KEY`.
     Certain,
     /// Any other value of an entry.
     Likely,
@@ -36,13 +35,13 @@ pub(super) enum Certainty {
 use Certainty::{Certain, Likely};
 
 impl Certainty {
-    /// Judges a value by its name.
+    /// Decides by the name of a value.
     pub(super) fn by_name(name: &str) -> Self {
         if names_a_secret(name) { Certain } else { Likely }
     }
 }
 
-/// Secrets of a server.
+/// The secret texts of a server.
 #[derive(Clone, Default)]
 pub(super) struct SecretTexts {
     certain: Vec<String>,
@@ -50,8 +49,8 @@ pub(super) struct SecretTexts {
 }
 
 impl SecretTexts {
-    /// Adds the variables of a child: those that its entry or we set for it, as sure as `own` says,
-    /// and others whose names say what they are.
+    /// Adds the variables of a child: those that the entry or Wharf sets, as certain as `own`
+    /// returns, and others with the name of a secret.
     pub(super) fn variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, &'a str)>,
@@ -65,7 +64,7 @@ impl SecretTexts {
         }
     }
 
-    /// Adds what is secret in the arguments; all of those in `expanded` is.
+    /// Adds the secrets in the arguments, and all of `expanded`.
     pub(super) fn arguments(&mut self, arguments: &[Secret], expanded: &[Secret]) {
         let shown = redact_args(arguments.iter().map(Secret::expose));
         for (argument, shown) in arguments.iter().zip(&shown) {
@@ -81,8 +80,7 @@ impl SecretTexts {
         }
     }
 
-    /// Adds what is secret in an address, not the address: the user with the password, as it is
-    /// written, meant and sent, and the query.
+    /// Adds the secrets in a URL: user name and password, encoded and decoded, and the query.
     pub(super) fn url(&mut self, url: &str) {
         for part in secrets_of_url(url) {
             self.text(&part, MIN_PART_CHARS, Certain);
@@ -90,7 +88,7 @@ impl SecretTexts {
         let Ok(url) = Url::parse(url.trim()) else { return };
         if let Some(password) = url.password().map(percent_decoded) {
             self.text(&password, 0, Certain);
-            // What is sent as `Basic` is this, in base64.
+            // The decoded value of a `Basic` header.
             self.text(
                 &format!("{}:{password}", percent_decoded(url.username())),
                 MIN_CHARS,
@@ -102,7 +100,7 @@ impl SecretTexts {
         }
     }
 
-    /// Adds a value, and what it is made of.
+    /// Adds a value and its parts.
     pub(super) fn value(&mut self, value: &str, certainty: Certainty) {
         let value = value.trim();
         let certainty = if is_random(value) { Certain } else { certainty };
@@ -118,14 +116,14 @@ impl SecretTexts {
         }
     }
 
-    /// Returns what finds all of these and all others, and what finds only those that are certain.
+    /// Returns two redactors, together with `others`: for all secrets, and for certain ones only.
     pub(super) fn redactors(&self, others: Option<&Self>) -> (Redactor, Redactor) {
         let certain = || self.certain.iter().chain(others.into_iter().flat_map(|it| &it.certain));
         let likely = self.likely.iter().chain(others.into_iter().flat_map(|it| &it.likely));
         (Redactor::new(certain().chain(likely)), Redactor::new(certain()))
     }
 
-    /// Adds what `user:password` in base64 stands for.
+    /// Adds the decoded `user:password` of a `Basic` header.
     fn basic(&mut self, token: &str) {
         let pair = STANDARD.decode(token).ok().and_then(|pair| String::from_utf8(pair).ok());
         if let Some((_, password)) = pair.as_deref().and_then(|pair| pair.split_once(':')) {
@@ -154,19 +152,19 @@ fn is_random(value: &str) -> bool {
         && !value.contains([' ', '/', ':', '.', ','])
 }
 
-/// Returns what a part of an address means.
+/// Decodes a part of a URL.
 fn percent_decoded(part: &str) -> String {
     let query = format!("a={}", part.replace('+', "%2B"));
     let percent_decoded = form_urlencoded::parse(query.as_bytes()).next();
     percent_decoded.map_or_else(|| part.to_owned(), |(_, value)| value.into_owned())
 }
 
-/// Returns what a shown text hides of the whole one.
+/// Returns the parts of a text that are masked in its redacted form.
 fn masked_parts<'a>(whole: &'a str, shown: &str) -> Vec<&'a str> {
     let mut pieces = shown.split(REDACTED);
     let mut texts = Vec::new();
     let Some(mut rest) = pieces.next().and_then(|first| whole.strip_prefix(first)) else {
-        // It was put in other words; then all of it is hidden.
+        // The redacted form does not match: treat the whole text as secret.
         return vec![whole];
     };
     for piece in pieces {

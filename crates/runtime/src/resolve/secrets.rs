@@ -1,8 +1,7 @@
-//! What one server was given, to be redacted in whatever Wharf tells or keeps of it.
+//! The secrets of one connection, redacted in every message and file of Wharf.
 //!
-//! Servers like to repeat what they do not like: an error message may hold the token that it is
-//! about. What a tool returns is not touched, only what becomes part of Wharf's own words and
-//! files.
+//! Servers repeat secrets: an error message may contain the rejected token. Results of tools are
+//! not redacted, only text that becomes part of messages and files of Wharf.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,29 +13,30 @@ use wharf_protocol::view::ListEntry;
 use super::authorizer::ServerHeaders;
 use super::secret_texts::SecretTexts;
 
-/// Members by which something is called or fetched: without them it could not be used.
+/// Members that identify an item: redacted, the item could not be used.
 const IDENTIFIERS: [&str; 3] = ["name", "uri", "uriTemplate"];
 
-/// Members in which a value that is only likely to be a secret, such as a region, may be needed.
+/// Members in which only certain secrets are redacted: a likely one, such as a region, may be
+/// needed.
 const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 
-/// The secrets of one connection; the default has none.
+/// The secrets of one connection; the default is empty.
 #[derive(Default)]
 pub(crate) struct Secrets {
     texts: SecretTexts,
-    /// What is sent changes when it is renewed.
+    /// The headers change when they are renewed.
     headers: Option<Arc<ServerHeaders>>,
-    /// What was made of them, once somebody needed it.
+    /// The redactors, created on first use.
     redactors: Mutex<Option<Redactors>>,
 }
 
 #[derive(Clone)]
 struct Redactors {
-    /// The headers that it was made for.
+    /// The headers for which they were created.
     sent: Option<Arc<SecretTexts>>,
-    /// Finds everything.
+    /// Redacts all secrets.
     all: Redactor,
-    /// Finds what is certain to be a secret.
+    /// Redacts certain secrets only.
     certain: Redactor,
 }
 
@@ -50,46 +50,46 @@ impl Secrets {
         Self { texts, ..Self::default() }
     }
 
-    /// Knows what a program was given.
+    /// Returns the secrets of a program.
     pub(super) fn of_program(texts: SecretTexts) -> Self {
         Self { texts, ..Self::default() }
     }
 
-    /// Knows what is secret in an address, and all headers that are sent to it.
+    /// Returns the secrets of a URL, and of all headers that are sent to it.
     pub(super) fn of_address(url: &str, headers: &Arc<ServerHeaders>) -> Self {
         let mut texts = SecretTexts::default();
         texts.url(url);
         Self { texts, headers: Some(Arc::clone(headers)), redactors: Mutex::default() }
     }
 
-    /// Returns what finds all of them.
+    /// Returns a redactor for all secrets.
     pub(crate) fn redactor(&self) -> Redactor {
         self.redactors().all
     }
 
-    /// Returns a text with a mask in place of each secret.
+    /// Redacts a text.
     pub(crate) fn redact(&self, text: &str) -> String {
         self.redactor().redact(text).into_owned()
     }
 
-    /// Like [`Secrets::redact`], but of a long text only about the first `most` characters, and
-    /// never more. The rest costs nothing, however long it is.
+    /// Like [`Secrets::redact`], but redacts and returns only the start of a long text, at most
+    /// `most` characters. The rest is not read.
     pub(crate) fn redact_start(&self, text: &str, most: usize) -> String {
         self.redactor().redact_start(text, most)
     }
 
-    /// Returns a value with a mask in place of each secret.
+    /// Redacts a JSON value.
     pub(crate) fn redact_json(&self, json: Json) -> Json {
         in_json(&self.redactors().all, json)
     }
 
-    /// Does the same with those alone that are certain to be secrets.
+    /// Redacts only certain secrets in a JSON value.
     pub(crate) fn redact_certain_in_json(&self, json: Json) -> Json {
         in_json(&self.redactors().certain, json)
     }
 
-    /// Redacts what a server says about the things that it offers. What they are called by stays,
-    /// and in schemas what is not certain to be a secret.
+    /// Redacts items of a list, such as tools. Keeps their identifiers, and in schemas the secrets
+    /// that are only likely.
     pub(crate) fn redact_entries<T: ListEntry>(&self, entries: &mut [T]) {
         let redactors = self.redactors();
         if redactors.all.is_empty() {
@@ -126,7 +126,7 @@ fn in_json(redactor: &Redactor, json: Json) -> Json {
 }
 
 impl Redactors {
-    /// Returns a definition without secrets; nothing if there are none in it.
+    /// Redacts the definition of an item; `None` if it contains no secret.
     fn definition(&self, raw: &Json) -> Option<Json> {
         if !self.all.finds_in(raw.as_str()) {
             return None;

@@ -1,8 +1,8 @@
-//! Runs one `!command` in the shell and returns what it printed.
+//! Runs one `!command` in the shell and returns its output.
 //!
-//! The command gets the whole environment of the person, as in their terminal: password managers
-//! need more of it than servers do. It gets no input, ten seconds and 64 KiB; afterwards nothing
-//! that it started is running.
+//! The command gets the full environment of the user, because password managers need more variables
+//! than servers do. It has no input and is limited to ten seconds and 64 KiB; afterwards its whole
+//! process group has ended.
 
 use std::path::Path;
 use std::process::ExitStatus;
@@ -23,13 +23,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much a command may print.
 const MAX_OUTPUT: usize = 64 * 1024;
 
-/// How long the rest of the output may take once the command has exited.
+/// How long the rest of the output is read after the command has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Ends what is left without patience: we have what we wanted, or waited long enough.
+/// Kills the rest of the process group at once, after the output or the timeout.
 const NO_GRACE: GracePeriod = GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
 
-/// Why a command gave no value. It never holds what the command or its output says.
+/// Why a command has no value. Contains neither the command nor its output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CommandFailure {
     #[error("command exited {0}")]
@@ -44,7 +44,7 @@ pub(super) enum CommandFailure {
     NoOutput,
     #[error("command printed more than {} KiB", MAX_OUTPUT / 1024)]
     TooMuch,
-    #[error("command printed something that is no text")]
+    #[error("command printed something that is not text")]
     NotText,
     #[error("the output of the command could not be read")]
     Unreadable,
@@ -52,7 +52,7 @@ pub(super) enum CommandFailure {
     NotStarted(String),
 }
 
-/// Runs a command to its end. Dropping the future ends everything that it started.
+/// Runs a command to its end. Dropping the future kills its process group.
 pub(super) async fn run(
     command: &Secret,
     folder: &Path,
@@ -90,7 +90,7 @@ fn not_started(error: &StartError) -> CommandFailure {
     CommandFailure::NotStarted(error.to_string())
 }
 
-/// Reads what the command prints until it has exited.
+/// Reads the output of the command until it has exited.
 async fn output(process: &mut Process) -> Result<Vec<u8>, CommandFailure> {
     drop(process.take_stdin());
     let mut stdout = process.take_stdout().ok_or(CommandFailure::Unreadable)?;
@@ -104,8 +104,8 @@ async fn output(process: &mut Process) -> Result<Vec<u8>, CommandFailure> {
         status = process.exited() => status,
     };
     check(status)?;
-    // Something in the background may keep the output open for ever, so what the command itself
-    // has printed is all we wait for.
+    // A background process may keep the output open forever, so only the output of the command
+    // itself is awaited.
     match timeout(DRAIN_TIMEOUT, read_all(&mut stdout, &mut printed)).await {
         Ok(read) => read?,
         Err(_still_open) => {}
@@ -113,7 +113,7 @@ async fn output(process: &mut Process) -> Result<Vec<u8>, CommandFailure> {
     Ok(printed)
 }
 
-/// Reads to the end; what was read before the future is dropped stays in `printed`.
+/// Reads to the end. If the future is dropped, `printed` has the output so far.
 async fn read_all(
     stdout: &mut (impl AsyncRead + Unpin),
     printed: &mut Vec<u8>,

@@ -1,11 +1,11 @@
-//! Hands the parsed address of a server to the transport, which never sees its text.
+//! Converts the parsed address of a server to a target of the transport.
 
 use wharf_config::{ServerLocation, ServerUrl};
 use wharf_protocol::transport::HttpTarget;
 
 use super::error::ResolveError;
 
-/// Returns where the requests to a server go.
+/// Returns the target for requests to a server.
 pub(super) fn target(url: &ServerUrl) -> Result<HttpTarget, ResolveError> {
     let target = match url.location() {
         ServerLocation::Network(address) => HttpTarget::network(address.clone()),

@@ -1,8 +1,8 @@
-//! Turns one environment or header value into its text.
+//! Resolves one environment or header value to its text.
 //!
-//! A placeholder whose variable is not set stays in the text, as the catalog has warned already
-//! (a server may know what to do with it); only for a strict entry is it a value that is missing. A
-//! variable that the file names without a placeholder is missing for every entry.
+//! A placeholder whose variable is not set stays in the text, because the server may expand it
+//! itself; the catalog has a warning. In a strict entry the value is missing instead. A value that
+//! names an unset variable without a placeholder is missing in every entry.
 
 use wharf_config::{ConfigValue, Env, Secret};
 
@@ -10,7 +10,7 @@ use super::command_cache::{CommandCache, CommandKey};
 use super::shell::CommandFailure;
 use crate::trust_gate::TrustedServer;
 
-/// Why there is no text.
+/// Why a value could not be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum UnresolvedValue {
     #[error(transparent)]
@@ -26,15 +26,15 @@ impl UnresolvedValue {
     pub(super) fn hint(&self) -> &'static str {
         match self {
             Self::Command(CommandFailure::TimedOut) => {
-                "a command has 10 s and nobody to ask; run it by hand to see what it waits for"
+                "a command has 10 s and no input; run it by hand to see what it waits for"
             }
-            Self::Command(_) => "run the command by hand to see what it says",
+            Self::Command(_) => "run the command by hand to see its output",
             Self::Placeholder | Self::Variable => "set the variable that it names",
         }
     }
 }
 
-/// Returns the text of a value. Dropping the future ends a command that it started.
+/// Returns the text of a value. Dropping the future kills a command that it started.
 pub(super) async fn resolve(
     value: &ConfigValue,
     server: &TrustedServer,
@@ -53,7 +53,7 @@ pub(super) async fn resolve(
     }
 }
 
-/// Returns under which key the output of a server's command is remembered.
+/// Returns the cache key of a command of a server.
 pub(super) fn key(command: &Secret, server: &TrustedServer) -> CommandKey {
     CommandKey { folder: server.command_folder.clone(), command: command.clone() }
 }

@@ -1,8 +1,8 @@
 //! How the last attempt to connect to each server ended: `cache/attempts.json`.
 //!
-//! It is shown to the person and says for whom a run need not wait again. A damaged file counts as
-//! empty, an old record as none, and a failure to write is only logged. The keys are those of the
-//! tool cache.
+//! Verbs show it, and a server that failed the last time is not waited for in full. A damaged file
+//! counts as empty, an old record as missing, and a write error is only logged. The keys are those
+//! of the tool cache.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use super::record_keys::RecordKey;
 /// The file in the cache folder.
 pub(super) const FILE: &str = "attempts.json";
 
-/// How long a record counts.
+/// Older records are ignored.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// How old a record may be before it is written again although nothing has changed.
+/// An unchanged record is rewritten only if the stored one is older than this.
 const REWRITE_AFTER: Duration = Duration::from_secs(60);
 
-/// How many records are kept, and how many characters of a reason.
+/// The maximum number of records, and of characters of an error.
 const MAX_RECORDS: usize = 1_000;
 const MAX_ERROR_LENGTH: usize = 300;
 
@@ -35,24 +35,24 @@ const MAX_ERROR_LENGTH: usize = 300;
 pub struct LastAttempt {
     /// When it ended, to the second.
     pub at: SystemTime,
-    /// Why it failed, in a few words that are fit to be shown; none if it did not.
+    /// Why it failed, escaped and short enough to be shown; `None` if it succeeded.
     pub error: Option<String>,
 }
 
 impl LastAttempt {
-    /// Tells whether the server was connected.
+    /// Tells whether the attempt succeeded.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
     }
 
-    /// Notes an attempt that ended just now.
+    /// Returns the record of an attempt that ended just now.
     pub(crate) fn now(error: Option<&str>) -> Self {
         let at = time_at(seconds(SystemTime::now()));
         Self { at, error: error.map(|error| clip(error, MAX_ERROR_LENGTH)) }
     }
 
-    /// Reads a record; nothing if it is malformed, too old, or from the future: then it was written
-    /// by a wrong clock.
+    /// Reads a record; returns `None` if it is malformed, too old, or from the future (written
+    /// with a wrong clock).
     pub(super) fn read(record: &Json) -> Option<Self> {
         let record: AttemptRecord = record.to()?;
         let age = seconds(SystemTime::now()).checked_sub(record.at)?;
@@ -60,7 +60,7 @@ impl LastAttempt {
         (age <= MAX_AGE.as_secs()).then(|| Self { at: time_at(record.at), error })
     }
 
-    /// Tells whether writing this one would change nothing that matters.
+    /// Tells whether it need not be written, because the earlier record is recent and equal.
     fn is_redundant_after(&self, earlier: &Self) -> bool {
         let is_recent = seconds(self.at).abs_diff(seconds(earlier.at)) < REWRITE_AFTER.as_secs();
         is_recent && self.error == earlier.error
@@ -76,34 +76,34 @@ struct AttemptRecord {
     error: Option<String>,
 }
 
-/// The attempts to connect to the servers of one person.
+/// The file of last attempts; without a folder nothing is stored.
 #[derive(Debug)]
 pub(crate) struct AttemptsFile {
     file: Option<RecordFile>,
 }
 
-/// The attempts that were found in the file.
+/// The records of the file.
 #[derive(Debug, Default)]
 pub(crate) struct LoadedAttempts(Arc<Records>);
 
 impl AttemptsFile {
-    /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
+    /// Uses a folder; without one nothing is stored. Nothing is read or created yet.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
         Self { file: folder.map(|folder| RecordFile::new(folder.join(FILE))) }
     }
 
-    /// Reads what there is.
+    /// Reads the file.
     pub(crate) fn load(&self) -> LoadedAttempts {
         let records = self.file.as_ref().and_then(|file| file.load().ok());
         LoadedAttempts(records.unwrap_or_default())
     }
 
-    /// Writes how attempts ended, in the order in which they did, unless that is known already. A
-    /// failure is only logged.
+    /// Writes attempts in the order in which they ended, unless none has news. An error is only
+    /// logged.
     pub(crate) fn store(&self, lock: &FolderLock<'_>, attempts: &[(RecordKey, LastAttempt)]) {
         let Some(file) = &self.file else { return };
         let known = self.load();
-        // A person who runs one command after the other need not write the same every time.
+        // Several commands in a row must not rewrite the same records each time.
         let is_known = |(key, attempt): &(RecordKey, LastAttempt)| {
             key.hash.is_none()
                 || known.get(key).is_some_and(|known| attempt.is_redundant_after(&known))
@@ -125,7 +125,7 @@ impl AttemptsFile {
 }
 
 impl LoadedAttempts {
-    /// Returns how the last attempt to connect to a server ended.
+    /// Returns the last attempt to connect to a server.
     pub(crate) fn get(&self, key: &RecordKey) -> Option<LastAttempt> {
         LastAttempt::read(self.0.get(key.hash.as_deref()?)?)
     }
@@ -135,7 +135,7 @@ impl LoadedAttempts {
     }
 }
 
-/// Adds an attempt, unless another process tried later and wrote sooner.
+/// Adds an attempt, unless the file has a later one of another process.
 fn put(records: &mut Records, key: &RecordKey, attempt: &LastAttempt) {
     let Some(hash) = &key.hash else { return };
     let earlier = records.get(hash).and_then(LastAttempt::read);
@@ -192,7 +192,7 @@ mod tests {
             self.open().store(&FolderLock::new(Some(&folder), LOCK_TIMEOUT), attempts);
         }
 
-        /// Shows an entry as its age, rounded to ten seconds, and its error.
+        /// Renders a record as its age, rounded to ten seconds, and its error.
         fn render(&self, server: &str) -> Option<(u64, Option<String>)> {
             let last = self.open().load().get(&self.key(server))?;
             let age = seconds(SystemTime::now()) - seconds(last.at);
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(test_cache.render("b"), Some((300, None)));
         test_cache.store("a", 100, None);
         assert_eq!(test_cache.render("a"), Some((100, None)));
-        // Who tried before but comes to write it only now does not count.
+        // An earlier attempt that is written later does not replace a later one.
         test_cache.store("a", 150, Some("late"));
         assert_eq!(test_cache.render("a"), Some((100, None)));
         assert!(test_cache.open().load().get(&test_cache.key("b")).unwrap().is_ok());

@@ -1,4 +1,4 @@
-//! The lock under which the files of one folder are changed, across threads and processes.
+//! The write lock of a folder, across threads and processes.
 
 use std::io;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use wharf_config::store::{WriteLock, private_file};
 
-/// How long a change waits for those of other processes.
+/// How long a change waits for other processes.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The lock of a folder, which is made if it is missing.
+/// The lock of a folder. The folder is created if it is missing.
 ///
-/// The first change takes it, and it is held until this is dropped, so that several files need one
-/// wait. After a timeout, later attempts fail at once.
+/// The first change acquires the lock, and it is held until this is dropped, so that changes of
+/// several files wait only once. After a timeout, later attempts fail at once.
 #[derive(Debug)]
 pub(crate) struct FolderLock<'a> {
     folder: Option<&'a Path>,
@@ -22,13 +22,12 @@ pub(crate) struct FolderLock<'a> {
 }
 
 impl<'a> FolderLock<'a> {
-    /// Waits for other processes for so long, once the lock is needed. Without a folder it cannot
-    /// be taken.
+    /// Acquires nothing yet. `wait` is the timeout; without a folder the lock cannot be acquired.
     pub(crate) fn new(folder: Option<&'a Path>, wait: Duration) -> Self {
         Self { folder, wait, lock: OnceLock::new() }
     }
 
-    /// Waits until no other process changes the files.
+    /// Acquires the lock, unless it is held already.
     pub(super) fn take(&self) -> io::Result<()> {
         let folder = self.folder.ok_or(io::ErrorKind::InvalidFilename)?;
         let lock = self.lock.get_or_init(|| {

@@ -1,13 +1,13 @@
-//! What is kept on disk about servers from one run to the next, under `cache/` and `pins/`.
+//! Persistent data about servers, under `cache/` and `pins/`.
 //!
 //! ```text
 //! record_file   the one file format      record_keys   keys that reveal no secrets
-//! folder_lock   one writer at a time
+//! folder_lock   one writer at a time     server_identity  what the keys are made from
 //!
 //! tool_cache    cache/tools.json         attempts      cache/attempts.json
 //! tool_names    cache/names.json         pins          pins/tools.json
 //! server_history  all of it for one runtime, with the write queue
-//! stored_records  all records, for a person
+//! stored_records  lists all records for display
 //! ```
 
 pub(crate) mod attempts;

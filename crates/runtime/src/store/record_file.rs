@@ -7,10 +7,10 @@
 //! }}
 //! ```
 //!
-//! Records are in the order in which they were written, so the newest is the last. A change
-//! rewrites the whole file under the lock of its folder: a reader sees the old file or the new one,
-//! and two processes that write at the same time lose nothing. A file that is malformed, too large
-//! or of another version is damaged; the next change replaces it and notes the time in `damaged`.
+//! Records are in the order in which they were written, the newest last. A change rewrites the
+//! whole file under the lock of its folder: a reader sees the old file or the new one, and
+//! concurrent writers lose nothing. A file that is malformed, too large or of another version is
+//! damaged; the next change replaces it and stores the time in `damaged`.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -25,10 +25,10 @@ use super::folder_lock::FolderLock;
 
 const VERSION: &str = "1";
 
-/// How long damage counts. After that, nobody can tell what was lost.
+/// How long a missing record may count as lost after damage.
 const DAMAGE_MAX_AGE: Duration = Duration::from_secs(90 * 24 * 3600);
 
-/// How many bytes the records of a file may have together, without what is around them.
+/// The maximum size of all records of a file, in bytes.
 pub(super) const MAX_BYTES: usize = 14 << 20;
 
 /// A file of records.
@@ -36,28 +36,28 @@ pub(super) const MAX_BYTES: usize = 14 << 20;
 pub(super) struct RecordFile {
     path: PathBuf,
     is_durable: bool,
-    /// What was last read, for as long as nobody replaces the file.
+    /// The records that were read last, valid while the file is not replaced.
     last_read: Mutex<Option<(FileStamp, Arc<Records>)>>,
 }
 
 /// The contents of a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Records {
-    /// Identifies the secret that the keys were made with, without revealing it.
+    /// A hash that identifies the secret of the keys, without revealing it.
     pub(super) seal: Option<String>,
-    /// When the file was found damaged, in seconds since 1970: records may have been lost then.
+    /// When the file was found damaged, in seconds since 1970: records may have been lost.
     damaged: Option<u64>,
-    /// In the order in which they were written.
+    /// Key and record, in the order in which they were written.
     all: Vec<(String, Json)>,
 }
 
 impl RecordFile {
-    /// Uses a file; nothing is read or written yet.
+    /// Uses a file. Nothing is read or written yet.
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path, is_durable: false, last_read: Mutex::default() }
     }
 
-    /// Makes changes of existing records wait until they are on the disk.
+    /// Makes changes of existing records durable: they wait until the data is on the disk.
     pub(super) fn durable(self) -> Self {
         Self { is_durable: true, ..self }
     }
@@ -82,8 +82,8 @@ impl RecordFile {
         Ok(records)
     }
 
-    /// Changes the records that are in the file at this moment. Waits for other processes and for
-    /// the disk. A file that cannot be read for another reason than damage stays as it is.
+    /// Reads the file, changes the records and writes them. Waits for other processes and for the
+    /// disk. If the file cannot be read for another reason than damage, it is not changed.
     pub(super) fn change(
         &self,
         lock: &FolderLock<'_>,
@@ -104,7 +104,7 @@ impl RecordFile {
         } else {
             private_file::replace(&self.path, text.as_bytes())
         };
-        // Where files have no numbers, the new one may look like the old one.
+        // Without inodes, the stamp of the new file may equal that of the old one.
         *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = None;
         written
     }
@@ -134,12 +134,12 @@ impl Records {
         })
     }
 
-    /// Returns the records of a file whose earlier ones are lost.
+    /// Returns an empty set of records that notes the loss of earlier ones.
     pub(super) fn after_damage() -> Self {
         Self { damaged: Some(seconds(SystemTime::now())), ..Self::default() }
     }
 
-    /// Tells whether a record that is missing may have been lost.
+    /// Tells whether a missing record may have been lost.
     pub(super) fn may_have_lost_records(&self) -> bool {
         let age = |damaged| seconds(SystemTime::now()).saturating_sub(damaged);
         self.damaged.is_some_and(|damaged| age(damaged) <= DAMAGE_MAX_AGE.as_secs())
@@ -149,7 +149,7 @@ impl Records {
         self.iter().find(|(own, _)| *own == key).map(|(_, record)| record)
     }
 
-    /// Goes through the records, the oldest first.
+    /// Returns the records, the oldest first.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Json)> {
         self.all.iter().map(|(key, record)| (key.as_str(), record))
     }
@@ -158,7 +158,7 @@ impl Records {
         self.all.is_empty()
     }
 
-    /// Adds a record as the newest, in place of an earlier one with this key.
+    /// Adds a record as the newest and removes an earlier one with this key.
     pub(super) fn put(&mut self, key: &str, record: Json) {
         self.remove(key);
         self.all.push((key.to_owned(), record));
@@ -172,7 +172,7 @@ impl Records {
         self.all.retain(|(_, record)| keeps(record));
     }
 
-    /// Replaces the records for which `edit` returns another, the oldest first.
+    /// Replaces the records for which `edit` returns a new one, the oldest first.
     pub(super) fn replace(&mut self, mut edit: impl FnMut(&Json) -> Option<Json>) {
         for (_, record) in &mut self.all {
             if let Some(other) = edit(record) {
@@ -195,7 +195,7 @@ impl Records {
         });
     }
 
-    /// Returns how many bytes the records have.
+    /// Returns the size of the records in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.iter().map(|(key, record)| key.len() + record.as_str().len()).sum()
     }
@@ -222,13 +222,13 @@ pub(super) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Returns the time that is so many seconds after 1970; a time that no clock shows counts as 1970.
+/// Returns the time of a number of seconds since 1970; an invalid time counts as 1970.
 pub(super) fn time_at(seconds: u64) -> SystemTime {
     let since = Duration::from_secs(seconds);
     SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Which file it is; one that was replaced has another.
+/// Identifies one version of a file: a replaced file has another stamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileStamp {
     bytes: u64,
@@ -271,7 +271,7 @@ mod tests {
         file.change(&lock, edit).unwrap();
     }
 
-    /// Shows all records as `key=record`.
+    /// Renders all records as `key=record`.
     fn render(file: &RecordFile) -> String {
         match file.load() {
             Ok(records) => {

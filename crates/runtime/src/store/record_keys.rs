@@ -1,8 +1,7 @@
-//! Keys of records: keyed hashes of what identifies a server, with a random secret beside the
-//! records.
+//! Keys of records: HMACs of a server's identity, with a random secret in the same folder.
 //!
-//! The configuration of a server holds secrets, and a plain hash of a short secret can be guessed.
-//! The secret is made when it is first needed.
+//! The configuration of a server contains secrets, and a plain hash of a short secret can be
+//! guessed. The secret for the HMAC is created when it is first needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -14,17 +13,17 @@ use wharf_config::store::{self, StoreError, private_file};
 
 use super::server_identity::ServerIdentity;
 
-/// How many characters a secret has.
+/// The length of a secret in characters.
 const SECRET_LENGTH: usize = 64;
 
-/// Makes the keys of the records in one folder.
+/// Computes the keys of the records in one folder.
 #[derive(Debug)]
 pub(super) struct RecordKeys {
     folder: Option<PathBuf>,
     secret: OnceLock<Option<Secret>>,
 }
 
-/// Which server a record is about. There is no hash if nothing is kept.
+/// The key of a server's record. Without a hash nothing is stored or found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordKey {
     pub(super) server: String,
@@ -32,12 +31,12 @@ pub(crate) struct RecordKey {
 }
 
 impl RecordKeys {
-    /// Nothing is read or made until it is needed.
+    /// Uses a folder. The secret is read or created when it is first needed.
     pub(super) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, secret: OnceLock::new() }
     }
 
-    /// Uses a folder without making a secret in it: without one there are no hashes.
+    /// Uses a folder without creating a secret in it: without a secret there are no hashes.
     pub(super) fn read_only(folder: &Path) -> Self {
         let secret = OnceLock::from(read_secret(&folder.join("key")).ok().flatten());
         Self { folder: Some(folder.to_owned()), secret }
@@ -54,13 +53,13 @@ impl RecordKeys {
         RecordKey { server: server.name.to_owned(), hash: self.hash(&parts) }
     }
 
-    /// Returns a hash of texts; nothing if there is no folder or no secret.
+    /// Returns a hash of texts; `None` without a folder or a secret.
     pub(super) fn hash(&self, parts: &[&str]) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let secret = self.secret.get_or_init(|| read_or_create_secret(folder)).as_ref()?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes()).ok()?;
         for part in parts {
-            // With its length in front, no part can be mistaken for the beginning of the next.
+            // The length prefix keeps different lists of parts from having the same bytes.
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part.as_bytes());
         }
@@ -68,8 +67,8 @@ impl RecordKeys {
     }
 }
 
-/// Reads the secret of a folder, or makes one. A damaged one is replaced. One that cannot be read
-/// now stays: all records would be lost with it.
+/// Reads the secret of a folder, or creates one. A damaged secret is replaced. An unreadable one
+/// is kept, because all records would be lost with it.
 fn read_or_create_secret(folder: &Path) -> Option<Secret> {
     let path = folder.join("key");
     if let Some(secret) = read_secret(&path).ok()? {
@@ -77,14 +76,14 @@ fn read_or_create_secret(folder: &Path) -> Option<Secret> {
     }
     let new = format!("{}{}", private_file::random_id().ok()?, private_file::random_id().ok()?);
     let is_made = private_file::create(&path, new.as_bytes()).is_ok();
-    // If it could not be made, another process was faster, or a damaged one is there.
+    // If it could not be created, another process was faster, or the file is damaged.
     if !is_made && read_secret(&path).ok()?.is_none() {
         private_file::replace(&path, new.as_bytes()).ok()?;
     }
     read_secret(&path).ok()?
 }
 
-/// Reads a secret; nothing if it is missing or damaged.
+/// Reads a secret; `None` if it is missing or damaged.
 fn read_secret(path: &Path) -> Result<Option<Secret>, StoreError> {
     let is_secret = |text: &String| {
         text.len() == SECRET_LENGTH && text.bytes().all(|byte| byte.is_ascii_hexdigit())

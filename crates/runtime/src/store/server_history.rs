@@ -1,8 +1,8 @@
-//! Everything that one runtime reads and writes about its servers from one run to the next.
+//! The persistent data of one runtime: tool cache, last attempts, tool names, pins.
 //!
-//! Tools are handed out first and written afterwards (the write queue): with a hundred servers,
-//! writing would otherwise take as long as connecting. What is not written when the process is
-//! killed is found out again by the next run.
+//! Tools are published first and written later (the write queue): with a hundred servers, writing
+//! would otherwise take as long as connecting. Queued data is lost when the process is killed, and
+//! the next run fetches it again.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -22,24 +22,24 @@ use crate::tools::name_table::NameTable;
 use crate::tools::pins::{PinError, PinReport, Pinning, ToolChange};
 use crate::trust_gate::TrustedServer;
 
-/// What is kept about the servers of a runtime.
+/// The persistent data about the servers of a runtime.
 pub(crate) struct ServerHistory {
     env: Arc<Env>,
     cache_folder: Option<PathBuf>,
     cache: ToolCache,
     attempts: AttemptsFile,
-    /// How attempts ended in earlier runs; read when somebody asks, which is hardly ever.
+    /// The attempts of earlier runs, read when they are first needed, which is rare.
     earlier: OnceLock<LoadedAttempts>,
     pins: Pins,
     /// The names given to tools so far, and the file that they are read from.
     names: Arc<Mutex<NameTable>>,
     names_file: ToolNamesFile,
     queue: Mutex<WriteQueue>,
-    /// Held by whoever writes.
+    /// Held while files are written.
     writing: Mutex<()>,
 }
 
-/// What waits to be written; of each record only the latest counts.
+/// Records that are not written yet; only the latest of each server is kept.
 #[derive(Default)]
 struct WriteQueue {
     tools: Vec<(RecordKey, CachedServer)>,
@@ -47,7 +47,7 @@ struct WriteQueue {
 }
 
 impl ServerHistory {
-    /// Uses the folders of the cache and the pins; without one, that part is not kept.
+    /// Uses the folders of the cache and of the pins; without a folder, that part is not stored.
     pub(crate) fn open(
         env: &Arc<Env>,
         cache: Option<PathBuf>,
@@ -79,20 +79,20 @@ impl ServerHistory {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the files that the first record needs, while the caller waits for something else.
+    /// Creates the secrets for the keys early, while the caller waits for a server.
     pub(crate) fn prepare(&self, server: &TrustedServer) {
         drop(self.cache_key(server));
         drop(self.definition_key(server));
     }
 
-    /// Tells whether tools are cached at all.
+    /// Tells whether tools are cached.
     pub(crate) fn caches_tools(&self) -> bool {
         self.cache_folder.is_some()
     }
 
     /// Reads what a server listed in an earlier run.
     pub(crate) fn cached(&self, server: &TrustedServer) -> Option<CachedServer> {
-        // On the very first run there is no secret for keys yet, and nothing to find.
+        // With an empty cache, no secret for the key is created.
         if self.cache.is_empty() { None } else { self.cache.load(&self.cache_key(server)) }
     }
 
@@ -104,21 +104,20 @@ impl ServerHistory {
         queue.tools.push((key, listed));
     }
 
-    /// Notes how an attempt to connect has just ended.
+    /// Records how an attempt to connect has just ended.
     pub(crate) fn note_attempt(&self, server: &Arc<TrustedServer>, error: Option<&str>) {
         let mut queue = self.queue();
         queue.attempts.retain(|(other, _)| !Arc::ptr_eq(other, server));
         queue.attempts.push((Arc::clone(server), LastAttempt::now(error)));
     }
 
-    /// Returns how the last attempt to connect to a server ended before somebody first asked for
-    /// any.
+    /// Returns the last attempt of an earlier run to connect to a server.
     pub(crate) fn earlier_attempt(&self, server: &TrustedServer) -> Option<LastAttempt> {
         let earlier = self.earlier.get_or_init(|| self.attempts.load());
         if earlier.is_empty() { None } else { earlier.get(&self.cache_key(server)) }
     }
 
-    /// Compares a live list with the pins, and pins what may be pinned.
+    /// Compares a live list with the pins, and pins new tools if that is allowed.
     pub(crate) fn check_pins(
         &self,
         server: &TrustedServer,
@@ -156,19 +155,19 @@ impl ServerHistory {
         self.pins.accept(&self.pin_key(server), tools)
     }
 
-    /// Returns a text that identifies a definition and reveals nothing of it.
+    /// Returns a hash that identifies a definition and reveals nothing of it.
     pub(crate) fn definition_key(&self, server: &TrustedServer) -> String {
         self.pins.definition_key(&ServerIdentity::new(server, &self.env))
     }
 
-    /// Tells whether something waits to be written.
+    /// Tells whether records are queued.
     pub(crate) fn has_unwritten(&self) -> bool {
         let queue = self.queue();
         !queue.tools.is_empty() || !queue.attempts.is_empty() || self.pins.has_pending()
     }
 
-    /// Writes what waits, and the names of tools. Waits for the disk, for others in this runtime
-    /// who write, and for each folder at most `wait` for other processes.
+    /// Writes the queue and the names of tools. Waits for the disk, for other writers of this
+    /// runtime, and per folder at most `wait` for other processes.
     pub(crate) fn write(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.pins.write_pending(wait);

@@ -1,4 +1,4 @@
-//! Shows a person what is kept: every record under `cache/` and `pins/` in one line.
+//! Lists every record under `cache/` and `pins/` for display.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,33 +8,33 @@ use wharf_protocol::Json;
 use super::record_file::{RecordFile, time_at};
 use super::{attempts, pins, tool_cache, tool_names};
 
-/// All records that are kept.
+/// All stored records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct StoredRecords {
     /// The records, file by file, the oldest first.
     pub records: Vec<StoredRecord>,
-    /// The files that cannot be read, with the reason.
+    /// The files that cannot be read, with the error.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
-/// One record. Tools themselves are in the file.
+/// A summary of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredRecord {
-    /// What is kept.
+    /// What the record is about.
     pub kind: RecordKind,
-    /// The server: untrusted text.
+    /// The name of the server: untrusted text.
     pub server: String,
     /// The key in the file.
     pub key: String,
-    /// When it was written, if the record says so.
+    /// When it was written, if the record has a time.
     pub at: Option<SystemTime>,
-    /// How many tools are in it.
+    /// The number of tools in it.
     pub tools: Option<usize>,
-    /// Why the attempt to connect failed, if it did: untrusted text.
+    /// The error of a failed attempt to connect: untrusted text.
     pub error: Option<String>,
-    /// How long it is.
+    /// Its size.
     pub bytes: usize,
     /// The file.
     pub path: PathBuf,
@@ -48,9 +48,9 @@ pub enum RecordKind {
     Tools,
     /// How the last attempt to connect ended.
     Attempt,
-    /// The names given to tools.
+    /// The assigned names of tools.
     Names,
-    /// What tools looked like when they were accepted or first seen.
+    /// The definitions of tools when they were accepted or first seen.
     Pins,
 }
 
@@ -66,7 +66,7 @@ impl RecordKind {
     }
 }
 
-/// Reads all records in the folders of the cache and of the pins; nothing is changed.
+/// Reads all records in the folders of the cache and of the pins; changes nothing.
 pub fn stored_records(cache: &Path, pins: &Path) -> StoredRecords {
     let files = [
         (RecordKind::Tools, cache.join(tool_cache::FILE)),

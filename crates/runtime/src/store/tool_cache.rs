@@ -1,8 +1,8 @@
-//! The tool cache, `cache/tools.json`: the tools of servers as they were last listed.
+//! The tool cache, `cache/tools.json`: the tools that servers listed last.
 //!
 //! There is one record per server, configuration, credential and declared client capabilities,
-//! because a server may offer other tools to a client that supports elicitation. A record is used
-//! until the live list arrives; a malformed one is a miss. No approval or trust is taken from it.
+//! because a server may list other tools for a client that supports elicitation. A record is used
+//! until the live list arrives; a malformed one is a miss. It never grants approval or trust.
 
 use std::collections::HashSet;
 use std::io;
@@ -27,29 +27,30 @@ use super::server_identity::ServerIdentity;
 /// The file in the cache folder.
 pub(super) const FILE: &str = "tools.json";
 
-/// How long a record counts.
+/// Older records are ignored.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// How old a record may be before it is written again although nothing has changed.
+/// An unchanged record is rewritten only if the stored one is older than this.
 const REWRITE_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-/// How many records are kept, how many bytes the tools of one may have, and its instructions.
+/// The maximum number of records, and the maximum size of the tools and of the instructions of
+/// one.
 const MAX_RECORDS: usize = 10_000;
 const MAX_BYTES: usize = 8 << 20;
 const MAX_INSTRUCTIONS: usize = 64 << 10;
 
-/// Stands between the hash of a server and that of the client's capabilities.
+/// Separates the hash of a server from the hash of the client's capabilities in a key.
 const CLIENT_SEPARATOR: char = '-';
 
-/// Removes the cached tools and the last attempts to connect from a cache folder; returns of how
-/// many servers.
+/// Removes the cached tools and the last attempts from a cache folder; returns the number of
+/// servers.
 ///
-/// The names of tools stay, so that no name is given to another tool.
+/// The names of tools are kept, so that no name is assigned to another tool.
 pub fn clear_cache(folder: &Path) -> io::Result<usize> {
     if !folder.exists() {
         return Ok(0);
     }
-    // A process that is writing has read the old file and would bring it back.
+    // Another process that is writing would restore the records that it has read.
     let lock = FolderLock::new(Some(folder), LOCK_TIMEOUT);
     lock.take()?;
     let cleared = [FILE, attempts::FILE].map(|file| RecordFile::new(folder.join(file)).clear());
@@ -60,33 +61,33 @@ pub fn clear_cache(folder: &Path) -> io::Result<usize> {
     Ok(servers.len())
 }
 
-/// Returns the hash of the server that a record is about.
+/// Returns the hash of the server in a key.
 fn server_of(key: &str) -> &str {
     key.split(CLIENT_SEPARATOR).next().unwrap_or(key)
 }
 
-/// The cache of one person.
+/// The tool cache; without a folder nothing is stored.
 #[derive(Debug)]
 pub(crate) struct ToolCache {
     keys: RecordKeys,
     file: Option<RecordFile>,
-    /// Tells lists apart that the same server gives to different clients.
+    /// A hash of the client's capabilities.
     client: String,
 }
 
-/// What is cached of a server.
+/// The cached data of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CachedServer {
     /// The revision it spoke.
     pub(crate) revision: Option<Revision>,
     pub(crate) tools: Arc<[ToolDefinition]>,
-    /// Why these are not all.
+    /// Why the list is incomplete, if it was cut.
     pub(crate) cut: Option<ListCut>,
     pub(crate) instructions: Option<String>,
     pub(crate) saved: SystemTime,
 }
 
-/// A record as it is written. The tools are read by [`ListPage`].
+/// The format of a record. The tools are read by [`ListPage`].
 #[derive(Debug, Serialize, Deserialize)]
 struct CacheRecord {
     server: String,
@@ -103,26 +104,26 @@ struct CacheRecord {
 }
 
 impl ToolCache {
-    /// Uses a folder, or keeps nothing at all. Nothing is read or made yet.
+    /// Uses a folder; without one nothing is stored. Nothing is read or created yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
         let file = folder.as_ref().map(|folder| RecordFile::new(folder.join(FILE)));
         Self { keys: RecordKeys::new(folder), file, client: String::new() }
     }
 
-    /// Uses a folder for reading: nothing is made in it.
+    /// Uses a folder only for reading: creates nothing in it.
     pub(crate) fn read_only(folder: &Path) -> Self {
         let file = Some(RecordFile::new(folder.join(FILE)));
         Self { keys: RecordKeys::read_only(folder), file, client: String::new() }
     }
 
-    /// Reads and writes what servers offer to a client with these capabilities.
+    /// Uses the lists for a client with these capabilities.
     #[must_use]
     pub(crate) fn for_client(self, declared: &ClientCapabilities) -> Self {
         let hash = Sha256::digest(format!("{declared:?}"));
         Self { client: hex(&hash[..4]), ..self }
     }
 
-    /// Tells whether there is nothing in it.
+    /// Tells whether there are no records.
     pub(crate) fn is_empty(&self) -> bool {
         self.records().is_empty()
     }
@@ -132,7 +133,7 @@ impl ToolCache {
         self.keys.key("tools", server)
     }
 
-    /// Reads what a server listed for this client; nothing if there is no record that counts.
+    /// Reads what a server listed for this client; `None` without a valid record.
     pub(crate) fn load(&self, key: &RecordKey) -> Option<CachedServer> {
         CachedServer::read(self.records().get(&self.record_key(key)?)?)
     }
@@ -148,8 +149,8 @@ impl ToolCache {
         if is_old(&record) { None } else { count(&record) }
     }
 
-    /// Writes records, unless that would change nothing, and removes those that are too old or too
-    /// many. A failure is only logged.
+    /// Writes records that differ from the stored ones, and removes those that are too old or too
+    /// many. An error is only logged.
     pub(crate) fn store(&self, lock: &FolderLock<'_>, servers: &[(RecordKey, CachedServer)]) {
         let Some(file) = &self.file else { return };
         let keyed = servers.iter().filter_map(|(key, server)| {
@@ -168,7 +169,7 @@ impl ToolCache {
             for (key, record) in changed {
                 match record {
                     Some(record) => records.put(&key, record),
-                    // The earlier record of a list that has become too long is out of date.
+                    // The list has become too long, so its earlier record is outdated.
                     None => records.remove(&key),
                 }
             }
@@ -196,7 +197,7 @@ impl ToolCache {
 }
 
 impl CachedServer {
-    /// Reads a record; nothing if it is malformed or too old.
+    /// Reads a record; `None` if it is malformed or too old.
     fn read(record: &Json) -> Option<Self> {
         let said: CacheRecord = record.to()?;
         let page: ListPage<ToolDefinition> = ListPage::read(record);
@@ -213,7 +214,7 @@ impl CachedServer {
         })
     }
 
-    /// Returns the record of a server; nothing if it has too many tools.
+    /// Returns the record of a server; `None` if its tools are too large.
     fn to_record(&self, server: &str) -> Option<Json> {
         let bytes: usize = self.tools.iter().map(|tool| tool.raw().as_str().len()).sum();
         if bytes > MAX_BYTES {
@@ -232,7 +233,7 @@ impl CachedServer {
     }
 }
 
-/// Returns how many tools are in a record.
+/// Returns the number of tools in a record.
 pub(super) fn count(record: &Json) -> Option<usize> {
     Some(record.get("tools")?.items()?.len())
 }
@@ -246,16 +247,16 @@ fn is_old(record: &Json) -> bool {
     saved(record).is_none_or(|saved| age(saved) > MAX_AGE.as_secs())
 }
 
-/// Tells whether a record says nothing new: it differs from an earlier one in its time at most, and
-/// only by hours.
+/// Tells whether a record need not be written: it differs from the earlier one only in its time,
+/// by less than [`REWRITE_AFTER`].
 fn is_redundant(record: &Json, earlier: &Json) -> bool {
     const SAID: [&str; 4] = ["revision", "instructions", "cut", "tools"];
     let (Some(now), Some(then)) = (saved(record), saved(earlier)) else { return false };
     now.abs_diff(then) < REWRITE_AFTER.as_secs() && record.get_all(SAID) == earlier.get_all(SAID)
 }
 
-/// Returns a tool as it came. A few servers write the name in front of the tool instead of into it;
-/// such a tool gets it here.
+/// Returns the tool unchanged. A few servers list tools as an object from name to tool; such a
+/// tool gets its name here.
 fn with_name(tool: &ToolDefinition) -> Option<Json> {
     let rest = tool.raw().as_str().strip_prefix('{');
     let Some(rest) = rest.filter(|_| !tool.raw().has("name")) else {
@@ -280,7 +281,7 @@ mod tests {
     const LIST: &str =
         r#"{"tools":[{"name":"b","inputSchema":{"maximum":1e400}},{"name":"a","x":"\n"}]}"#;
 
-    /// One moment for all, in whole seconds as in the file: tests take longer than that.
+    /// The same time for all entries of a test, in whole seconds as in the file.
     static NOW: LazyLock<SystemTime> =
         LazyLock::new(|| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())));
 
@@ -431,7 +432,7 @@ mod tests {
         let folder = test_cache.folder.path().join("cache");
         let held = FolderLock::new(Some(&folder), LOCK_TIMEOUT);
         held.take().unwrap();
-        assert!(clear_cache(&folder).is_err(), "a writer would bring back what it has read");
+        assert!(clear_cache(&folder).is_err(), "a writer would restore what it has read");
         assert_eq!(test_cache.cache.load(&test_cache.key), Some(entry()));
         drop(held);
         assert_eq!(clear_cache(&folder).unwrap(), 1);

@@ -1,8 +1,8 @@
-//! The names given to tools, `cache/names.json`: per server, its raw tool names and their names.
+//! The names of tools, `cache/names.json`: per server, raw tool name → assigned name.
 //!
-//! The key of a record is the name of the server. Saving keeps what other processes have stored in
-//! the meantime. Servers without tools for half a year are removed, and so is what goes beyond a
-//! bound.
+//! The key of a record is the name of the server. Saving keeps the names that other processes have
+//! stored in the meantime. Servers without tools for half a year are removed, and so are names
+//! beyond a limit.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -20,18 +20,18 @@ use crate::tools::naming::is_name;
 /// The file in the cache folder.
 pub(super) const FILE: &str = "names.json";
 
-/// How many days the names of a server without tools are kept.
+/// The number of days for which the names of a server without tools are kept.
 const MAX_AGE_DAYS: u32 = 180;
 
-/// How many names are kept, and how many bytes the raw names may have together: the file has to
-/// stay below what can be read back.
+/// The maximum number of names, and the maximum size of all raw names: the file must stay small
+/// enough to be read.
 const MAX_NAMES: usize = 100_000;
 const MAX_BYTES: usize = 6 << 20;
 
-/// Longer raw names are not kept: their names end in letters of their own anyway.
+/// Longer raw names are not stored: their names have a suffix made from the raw name anyway.
 const MAX_RAW_NAME_LENGTH: usize = 1024;
 
-/// The file of names; without a folder nothing is kept.
+/// The file of names; without a folder nothing is stored.
 #[derive(Debug)]
 pub(crate) struct ToolNamesFile(Option<RecordFile>);
 
@@ -58,7 +58,7 @@ impl StoredNames {
 }
 
 impl ToolNamesFile {
-    /// Uses a folder. Nothing is read or made yet.
+    /// Uses a folder. Nothing is read or created yet.
     pub(crate) fn open(folder: Option<&Path>) -> Self {
         Self(folder.map(|folder| RecordFile::new(folder.join(FILE))))
     }
@@ -72,7 +72,7 @@ impl ToolNamesFile {
         names
     }
 
-    /// Returns the server whose tool has a name.
+    /// Returns the server whose tool has this name.
     pub(crate) fn owner(&self, name: &str) -> Option<String> {
         let mut servers = self.stored().into_iter();
         servers
@@ -80,10 +80,11 @@ impl ToolNamesFile {
             .map(|(server, _)| server)
     }
 
-    /// Saves names beside those that other processes have stored. Waits for other processes and for
-    /// the disk.
+    /// Adds names to those that other processes have stored. Waits for other processes and for the
+    /// disk.
     ///
-    /// Where two processes gave one name to different tools, the one stored first keeps it.
+    /// If two processes assigned one name to different tools, the name that was stored first
+    /// stays.
     pub(crate) fn save(
         &self,
         lock: &FolderLock<'_>,
@@ -117,7 +118,7 @@ fn read(records: &Records) -> BTreeMap<String, StoredNames> {
     all.collect()
 }
 
-/// Puts names beside the stored ones.
+/// Adds names to the stored ones.
 fn merge(
     stored: &BTreeMap<String, StoredNames>,
     unsaved: &[(Arc<str>, ServerNames)],
@@ -127,7 +128,7 @@ fn merge(
     let mut entries = Vec::new();
     for (server, stored) in stored {
         let ours = ours.get(&**server);
-        // A tool to which this process has given another name has that one.
+        // A name of this process replaces the stored name of the same tool.
         for (tool, name) in stored.names() {
             if !ours.is_some_and(|ours| ours.tools.contains_key(tool)) {
                 entries.push((stored.seen, true, &**server, tool, name));
@@ -141,7 +142,7 @@ fn merge(
             entries.push((names.seen, is_stored, server, tool, name));
         }
     }
-    // Stored ones first so that they keep their names, and then the newest.
+    // Stored names first, so that they stay, and then the newest.
     entries.sort_unstable_by_key(|(seen, is_stored, server, tool, _)| {
         (!is_stored, std::cmp::Reverse(*seen), *server, *tool)
     });
@@ -158,7 +159,7 @@ fn merge(
     kept
 }
 
-/// How much of the file is used.
+/// Counts the names that are written and their size.
 #[derive(Default)]
 struct NamesBudget {
     count: usize,
@@ -176,7 +177,7 @@ impl NamesBudget {
     }
 }
 
-/// Returns how long a text is at most once it is written as JSON.
+/// Returns the maximum length of a text as JSON.
 fn max_json_length(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\')).count();
     text.len() + 5 * escaped

@@ -1,13 +1,13 @@
-//! What is remembered of a train of thought: how long it is, and the names of its branches.
+//! The history of a session: the number of thoughts and the names of branches.
 //!
-//! The thoughts themselves are not kept, because nobody could ask for them again. So a session
-//! takes little memory, however long it lasts.
+//! The thoughts themselves are not stored, because no request returns them. So the memory of a
+//! session is bounded.
 
 use serde_json::{Value, json};
 
 use super::thought::Thought;
 
-/// The most branches of one train.
+/// The maximum number of branches.
 const MAX_BRANCHES: usize = 100;
 
 #[derive(Debug, Default)]
@@ -17,14 +17,14 @@ pub(super) struct ThoughtHistory {
 }
 
 impl ThoughtHistory {
-    /// Adds a thought and returns where the train stands, or says why it cannot be added.
+    /// Adds a thought and returns the state of the history, or an error message.
     pub(super) fn add(&mut self, thought: Thought) -> Result<Value, String> {
         if let Some(branch) = thought.branch
             && !self.branches.contains(&branch)
         {
             if self.branches.len() == MAX_BRANCHES {
                 return Err(format!(
-                    "branchId must be one of the branches there are: {MAX_BRANCHES} is the most"
+                    "branchId must name an existing branch: at most {MAX_BRANCHES} are allowed"
                 ));
             }
             self.branches.push(branch);

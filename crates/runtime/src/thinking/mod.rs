@@ -1,8 +1,8 @@
 //! The `thinking` server: one tool with which a model thinks step by step.
 //!
-//! It needs nothing but pipes, so a machine without Node, Python or a network has a working server.
-//! `tool` is what clients are told, `thought` reads and judges arguments, `train` is what is
-//! remembered, and `service` puts them behind the protocol.
+//! It needs only pipes, so that a machine without Node, Python or a network has a working server.
+//! `tool` has the definition of the tool, `thought` reads and validates arguments, `history` stores
+//! the state of a session, and `service` implements the protocol.
 
 mod history;
 mod service;

@@ -1,6 +1,6 @@
-//! The service: lists the tool, and answers its calls in the shape the client's revision knows.
+//! The MCP service: lists the tool and answers its calls, as the client's revision allows.
 //!
-//! One service has one train of thought, and each connection gets a service of its own.
+//! One service has one history of thoughts, and each connection has its own service.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use super::tool;
 
 /// Serves one client on two pipes until its input ends.
 ///
-/// Fails if the pipes do. What the client thought is forgotten when this returns or is dropped.
+/// Fails if reading or writing fails. The history is lost when this returns or is dropped.
 pub async fn serve<R, W>(input: R, output: W) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
@@ -45,7 +45,7 @@ impl Service for Thinking {
     }
 
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
-        // Nothing here waits, so thoughts are taken in the order in which they came.
+        // Nothing here awaits, so thoughts are handled in the order in which they arrive.
         let result = match call.method.as_ref() {
             "tools/list" => Ok(json!({ "tools": [tool::definition(detail(&call))] })),
             "tools/call" => self.call(&call),
@@ -77,7 +77,7 @@ impl Thinking {
                 }
                 result
             }
-            // A model can correct its own mistake, so it gets to see it: an error of the tool.
+            // A tool error, because the model sees it and can correct its arguments.
             Err(wrong) => json!({ "content": [text(&wrong)], "isError": true }),
         })
     }
@@ -95,7 +95,7 @@ fn detail(call: &ServiceCall) -> tool::Detail {
     }
 }
 
-/// Writes a value down, which cannot fail: its keys are texts.
+/// Encodes a value. This cannot fail, because all keys are strings.
 fn encoded(value: &Value) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::null())
 }

@@ -1,11 +1,11 @@
-//! The server as a client meets it: lines in, lines out.
+//! Tests the server over its protocol: lines in, lines out.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::serve;
 
-/// Runs a whole conversation, and returns the results (or errors) of the numbered requests.
+/// Runs a whole session, and returns the results (or errors) of the numbered requests.
 async fn exchange(lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
@@ -33,7 +33,7 @@ fn call(id: usize, arguments: &Value) -> Value {
     }})
 }
 
-/// Thinks in one session, and returns what the tool said to each thought.
+/// Sends thoughts in one session, and returns the result of each.
 async fn think(thoughts: &[Value]) -> Vec<String> {
     let mut lines = vec![initialize("2025-11-25")];
     lines.extend(thoughts.iter().enumerate().map(|(index, thought)| call(index + 1, thought)));
@@ -141,7 +141,7 @@ async fn the_number_of_branches_is_limited() {
     let mut thoughts: Vec<Value> = (0..=100).map(branch).collect();
     thoughts.push(branch(0));
     let said = think(&thoughts).await;
-    assert_eq!(said[100], "error: branchId must be one of the branches there are: 100 is the most");
+    assert_eq!(said[100], "error: branchId must name an existing branch: at most 100 are allowed");
     assert!(said[101].ends_with(r#""thoughtHistoryLength":101}"#), "{}", said[101]);
 }
 

@@ -1,31 +1,31 @@
-//! One thought as a model wrote it: read leniently, and judged as a whole.
+//! Reads and validates the arguments of one thought.
 //!
-//! Models put numbers and switches in quotes and send `null` for what they leave out; both are
-//! understood. What is wrong is said for all fields at once, so that one correction is enough.
+//! Models put numbers and booleans in quotes and send `null` for missing values; both are
+//! accepted. All errors are reported together, so that the model needs only one correction.
 
 use wharf_protocol::{Json, Members};
 
-/// The most characters of a thought.
+/// The maximum number of characters of a thought.
 pub(super) const MAX_THOUGHT_LENGTH: usize = 100_000;
 
-/// The most characters of a branch's name.
+/// The maximum number of characters of a branch name.
 const MAX_BRANCH_NAME_LENGTH: usize = 100;
 
 const COUNT: &str = "a whole number from 1";
 const BOOLEAN: &str = "true or false";
 
-/// What the train has to know about a thought. Its text is judged and let go: the model has it.
+/// What the history needs of a thought. The text is validated and dropped.
 #[derive(Debug)]
 pub(super) struct Thought {
     pub(super) number: u32,
     pub(super) total: u32,
     pub(super) is_last: bool,
-    /// The branch it is on, if it names both that and where it starts.
+    /// The branch, if both its name and its starting thought are given.
     pub(super) branch: Option<String>,
 }
 
 impl Thought {
-    /// Reads the arguments of a call, or says what is wrong with them, field by field.
+    /// Reads the arguments of a call, or returns one line per invalid field.
     pub(super) fn read(arguments: &Json) -> Result<Self, String> {
         let Some(members) = arguments.members() else {
             return Err("arguments must be an object".to_owned());
@@ -44,7 +44,7 @@ impl Thought {
         match (needs_next, number, total) {
             (Some(needs_next), Some(number), Some(total)) if fields.wrong.is_empty() => Ok(Self {
                 number,
-                // A guess that was too low is corrected by the thought that goes beyond it.
+                // A thought beyond the expected total raises the total.
                 total: total.max(number),
                 is_last: !needs_next,
                 branch: branch.filter(|_| origin.is_some()),
@@ -111,6 +111,6 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 fn count(text: &str) -> Option<u32> {
-    // For JSON Schema `3.0` is an integer too.
+    // In JSON Schema, `3.0` is an integer too.
     text.strip_suffix(".0").unwrap_or(text).parse().ok().filter(|number| *number > 0)
 }

@@ -1,13 +1,13 @@
-//! What clients are told about the tool: its name, what it is for, and what goes in and out.
+//! The definition of the tool: name, description, input and output schema.
 //!
-//! The names of the tool and its arguments are those of the sequential-thinking server that people
-//! already know, so that their prompts work here too.
+//! The names of the tool and of its arguments are those of the reference server
+//! `sequential-thinking`, so that existing prompts work.
 
 use serde_json::{Value, json};
 
 use super::thought::MAX_THOUGHT_LENGTH;
 
-/// The name of the one tool.
+/// The name of the tool.
 pub(super) const NAME: &str = "sequentialthinking";
 
 const DESCRIPTION: &str = "\
@@ -19,7 +19,7 @@ revise an earlier one, or branch off from it to try another way. State a hypothe
 check it against the thoughts so far, and set nextThoughtNeeded to false only when you are content with \
 the answer.";
 
-/// How much a client's revision of the protocol can take.
+/// What the client's revision of the protocol supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Text only, up to 2025-03-26.

@@ -1,7 +1,7 @@
-//! The ways to name a tool by the raw names of its server and itself.
+//! Aliases of a tool that consist of the raw names of its server and itself.
 
-/// Returns what a text calls the tool if it names this server: `server/tool`, `server.tool`,
-/// `server tool` or `mcp__server__tool`.
+/// Returns the tool in an alias of this server: `server/tool`, `server.tool`, `server tool` or
+/// `mcp__server__tool`.
 pub fn strip_server_name<'t>(text: &'t str, server: &str) -> Option<&'t str> {
     let rest = |text: &'t str, joint: &str| text.strip_prefix(server)?.strip_prefix(joint);
     let spelled = || rest(text.strip_prefix("mcp__")?, "__");

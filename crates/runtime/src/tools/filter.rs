@@ -1,24 +1,24 @@
-//! Which of a server's tools are offered, and which need a yes: the person's globs over raw names.
+//! The policy of a server's tools: `includeTools`, `excludeTools` and `toolApproval`, globs over
+//! raw names.
 //!
-//! A text without wildcards is a name. A glob that cannot be understood counts as a name too, with
-//! a problem: what was meant to be left out must not slip in, and the rest of the policy still
-//! holds.
+//! A text without wildcards is a name. An invalid glob also counts as a name and becomes a
+//! problem, so that the rest of the policy still applies.
 
 use globset::{GlobBuilder, GlobMatcher};
 use wharf_config::{Approval, Policy, Problem};
 
-/// The policy of one server, ready to be asked about its tools.
+/// The compiled policy of one server.
 #[derive(Debug)]
 pub(super) struct ToolFilter {
     include: Option<Vec<NamePattern>>,
     exclude: Vec<NamePattern>,
     approval: Approval,
-    /// The most telling pattern first.
+    /// The most specific pattern first.
     approvals: Vec<(NamePattern, Approval)>,
 }
 
 impl ToolFilter {
-    /// Compiles the globs; those that are wrong become problems.
+    /// Compiles the globs; invalid ones become problems.
     pub(super) fn new(policy: &Policy, problems: &mut Vec<Problem>) -> Self {
         let mut read = |field: &'static str, text: &str| NamePattern::read(text, field, problems);
         let include = policy.include_tools.as_ref();
@@ -28,27 +28,27 @@ impl ToolFilter {
         let approvals = policy.tool_approval.iter();
         let mut approvals: Vec<(NamePattern, Approval)> =
             approvals.map(|(glob, approval)| (read("toolApproval", glob), *approval)).collect();
-        // The order of an object's members should not matter, so the pattern that says more about
-        // a name goes first, and of equals the stricter word.
+        // The order of an object's members must not matter: the more specific pattern wins, and of
+        // equally specific ones the stricter policy.
         approvals.sort_by_key(|(pattern, approval)| {
             (std::cmp::Reverse(pattern.specificity()), leniency(*approval))
         });
         Self { include, exclude, approval: policy.approval, approvals }
     }
 
-    /// Tells whether a tool is left out by name.
+    /// Tells whether `excludeTools` matches a tool.
     pub(super) fn excludes(&self, tool: &str) -> bool {
         self.exclude.iter().any(|pattern| pattern.matches(tool))
     }
 
-    /// Tells whether a tool is offered; what is left out is never also let in.
+    /// Tells whether a tool is offered; exclusion wins over inclusion.
     pub(super) fn includes(&self, tool: &str) -> bool {
         let is_among =
             |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(tool));
         self.include.as_deref().is_none_or(is_among) && !self.excludes(tool)
     }
 
-    /// Returns whether calls of a tool need approval.
+    /// Returns the approval policy of a tool.
     pub(super) fn approval(&self, tool: &str) -> Approval {
         let mut own = self.approvals.iter().filter(|(pattern, _)| pattern.matches(tool));
         own.next().map_or(self.approval, |(_, approval)| *approval)
@@ -95,7 +95,7 @@ impl NamePattern {
         }
     }
 
-    /// A name says more than any glob, and a glob says more the more of it is fixed.
+    /// A name is more specific than any glob; of two globs, the one with more fixed characters is.
     fn specificity(&self) -> (bool, usize) {
         match self {
             Self::Name(_) => (true, 0),
@@ -115,7 +115,7 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Returns which of some tools are let in.
+    /// Checks which of some tools are included.
     fn check(include: Option<&str>, exclude: &str, expected: &str) {
         let policy = Policy {
             include_tools: include.map(words),

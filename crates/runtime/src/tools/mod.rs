@@ -1,13 +1,11 @@
-//! The tools of all servers under one roof: names, schemas, filters, and what is remembered of
-//! them.
+//! The tools of all servers: filters, schemas, names, pins, and the registry that has them all.
 //!
 //! ```text
 //! a server's list ─ server_tools (filter, schema) ─┐
 //! stored names ─────────────── name_table ─────────┴─► registry ─► Tool
 //! ```
 //!
-//! All of it is plain code: nothing here waits, and what is kept on disk only spares work (`cache`,
-//! `names`), warns (`pins`) or is told (`attempts`).
+//! Nothing here is async or uses the disk; the files of cache, names and pins are in `store`.
 
 pub(crate) mod alias;
 mod filter;

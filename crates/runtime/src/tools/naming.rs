@@ -1,23 +1,23 @@
-//! What a tool would like to be called: `mcp_<server>_<tool>`, in letters that every model accepts.
+//! The preferred name of a tool: `mcp_<server>_<tool>`, in characters that every model accepts.
 //!
-//! A wish depends on nothing but the raw names and the setting. Who gets a name that several wish
-//! for is decided in [`super::name_table`].
+//! It depends only on the raw names and the setting `tools.naming`. [`super::name_table`] decides
+//! which of several tools gets the same preferred name.
 
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use wharf_config::Settings;
 
-/// The most characters of a name.
+/// The maximum number of characters of a name.
 pub(super) const MAX_NAME_LENGTH: usize = 64;
 
-/// How many letters tell tools apart that wish for the same name.
+/// The number of letters of a suffix, which tells tools with the same preferred name apart.
 const SUFFIX_LENGTH: usize = 6;
 
-/// The most characters of a name in front of a suffix.
+/// The maximum number of characters in front of a suffix.
 const MAX_STEM_LENGTH: usize = MAX_NAME_LENGTH - SUFFIX_LENGTH - 1;
 
-/// How names are made.
+/// How names are made from raw names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Naming {
     /// Letters only, joined with `_`.
@@ -34,13 +34,14 @@ impl From<&Settings> for Naming {
 }
 
 impl Naming {
-    /// Returns what the names of a server's tools begin with, such as `mcp_github_`. A prefix that
-    /// is not empty replaces the server's name.
+    /// Returns the beginning of the names of a server's tools, such as `mcp_github_`. A prefix
+    /// that is not empty replaces the server's name.
     pub fn server_part(self, server: &str, prefix: Option<&str>) -> String {
         Namer::new(self, server, prefix).name
     }
 
-    /// Returns what the name of a tool says behind its server, if it can be a tool of that server.
+    /// Returns the part of a name behind the server, if the name can be one of that server's
+    /// tools.
     pub fn tool_part<'n>(
         self,
         name: &'n str,
@@ -57,7 +58,7 @@ impl Naming {
         if name.strip_prefix(&head).is_some_and(|tool| !tool.is_empty()) {
             return true;
         }
-        // A server's name that is too long is cut, and a suffix follows.
+        // A long server name is cut, and a suffix follows.
         let cut = name.strip_prefix(stem(&head)).filter(|_| head.len() > MAX_STEM_LENGTH);
         cut.is_some_and(is_suffix)
     }
@@ -73,7 +74,7 @@ impl Naming {
         c.is_ascii_lowercase() || (self == Self::Precise && c.is_ascii_digit())
     }
 
-    /// Appends a part in allowed characters, or `instead` if nothing of it is left.
+    /// Appends a part with allowed characters only, or `instead` if none is left.
     fn push_part(self, part: &str, instead: &str, name: &mut String) {
         let start = name.len();
         let mut has_gap = false;
@@ -90,7 +91,7 @@ impl Naming {
             if c.is_ascii() {
                 push(c.to_ascii_lowercase());
             } else {
-                // Some characters of other scripts have a plain letter as their lower case.
+                // The lower case of some other characters is an ASCII letter.
                 c.to_lowercase().for_each(&mut push);
             }
         }
@@ -100,21 +101,21 @@ impl Naming {
     }
 }
 
-/// Makes the wishes of one server's tools.
+/// Makes the preferred names of one server's tools.
 #[derive(Debug)]
 pub(super) struct Namer {
     naming: Naming,
-    /// `mcp_<server>_`, and the last tool's name behind it.
+    /// `mcp_<server>_`, followed by the part of the last tool.
     name: String,
-    /// Where in it the server stands.
+    /// The range of the server in it.
     server: std::ops::Range<usize>,
-    /// Where in it the tool begins.
+    /// The start of the tool in it.
     tool: usize,
     is_exact: bool,
 }
 
 impl Namer {
-    /// Prepares for a server; a prefix replaces its name.
+    /// Makes names for a server; a prefix replaces its name.
     pub(super) fn new(naming: Naming, server: &str, prefix: Option<&str>) -> Self {
         let mut head = format!("mcp{}", naming.separator());
         let start = head.len();
@@ -126,7 +127,7 @@ impl Namer {
         Self { naming, tool: head.len(), name: head, server: part, is_exact }
     }
 
-    /// Returns what a tool wishes for.
+    /// Returns the preferred name of a tool.
     pub(super) fn preferred_name(&mut self, tool: &str) -> PreferredName {
         let (name, start) = (&mut self.name, self.tool);
         name.truncate(start);
@@ -142,19 +143,19 @@ impl Namer {
     }
 }
 
-/// The name a tool gets if nobody else has it.
+/// The name that a tool gets if no other tool has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PreferredName {
     /// The name; if it was too long, its beginning.
     pub(super) stem: Arc<str>,
-    /// It was too long, so it ends in letters of its own in any case.
+    /// It was too long, so it always gets a suffix.
     pub(super) is_long: bool,
-    /// The raw names are in it unchanged.
+    /// It contains the raw names unchanged.
     pub(super) is_exact: bool,
 }
 
 impl PreferredName {
-    /// Tells whether a name could have been given for this wish.
+    /// Tells whether this is the preferred name, with or without a suffix.
     pub(super) fn allows(&self, name: &str) -> bool {
         if !self.is_long && *name == *self.stem {
             return true;
@@ -162,7 +163,8 @@ impl PreferredName {
         name.strip_prefix(stem(&self.stem)).is_some_and(is_suffix)
     }
 
-    /// Returns the name with letters of the tool's own; `attempt` 0 unless even that was taken.
+    /// Returns the name with a suffix made from the raw names; `attempt` is greater than 0 if the
+    /// name was taken.
     pub(super) fn with_suffix(&self, server: &str, tool: &str, attempt: u32) -> Arc<str> {
         let mut hash = Sha256::new().chain_update(server).chain_update([0]).chain_update(tool);
         if attempt > 0 {
@@ -185,18 +187,18 @@ impl PreferredName {
     }
 }
 
-/// Returns what of a name is kept in front of a suffix.
+/// Returns the part of a name that stays in front of a suffix.
 fn stem(name: &str) -> &str {
     name.get(..MAX_STEM_LENGTH).unwrap_or(name).trim_end_matches('_')
 }
 
-/// Tells whether a text is `_` and the letters that tell tools apart.
+/// Tells whether a text is `_` followed by the letters of a suffix.
 fn is_suffix(text: &str) -> bool {
     let letters = text.strip_prefix('_').unwrap_or_default();
     letters.len() == SUFFIX_LENGTH && letters.bytes().all(|letter| letter.is_ascii_lowercase())
 }
 
-/// Tells whether a text can be the name of a tool at all.
+/// Tells whether a text is a valid name of a tool.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     !text.is_empty() && text.len() <= MAX_NAME_LENGTH && text.bytes().all(is_allowed)

@@ -1,5 +1,5 @@
-//! Tools that a server lists and that are not offered: the person's entry leaves them out, or they
-//! cannot be used. A call of one is told which of these it is.
+//! Tools that a server lists and that are not offered: its entry excludes them, or they are
+//! unusable. The error of a call says which of the two it is.
 
 use wharf_config::{Policy, ServerName};
 
@@ -16,7 +16,7 @@ pub(crate) enum OmitReason {
     Excluded,
     /// `includeTools` does not name it.
     NotIncluded,
-    /// It is not usable.
+    /// It cannot be used.
     Unusable(&'static str),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct OmittedTool {
     pub(crate) why: OmitReason,
 }
 
-/// Finds a tool that is not offered by a text that names it in any way.
+/// Finds a tool that is not offered, by its name or an alias.
 pub(crate) fn find(server_tools: &ServerTools, policy: &Policy, text: &str) -> Option<OmittedTool> {
     let server = server_tools.server();
     let filter = ToolFilter::new(policy, &mut Vec::new());

@@ -1,10 +1,9 @@
-//! Tool pinning: notices when a tool is no longer what it was, because new words in a description
-//! can steer a model.
+//! Tool pinning: detects changed tools, because a changed description can steer a model.
 //!
-//! At the first live list of a definition its tools are pinned. `observe` reports what is different
-//! and pins that; `enforce` withholds what is different until the person accepts it. Schemas are
-//! compared without regard to the order of members, which some servers change at every start. The
-//! file is in `store::pins`.
+//! The first live list of a definition is pinned. `observe` reports changes and pins the new
+//! version; `enforce` withholds changed tools until a person accepts them. Schemas are compared
+//! without regard to the order of members, which some servers change at every start. The file is
+//! in `store::pins`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -17,22 +16,22 @@ use wharf_config::{Problem, Settings};
 use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::{Json, Members};
 
-/// What is pinned of a tool.
+/// The fields of a tool that are pinned.
 const FIELDS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// How many tools that are gone stay pinned.
+/// The maximum number of removed tools that stay pinned.
 const MAX_REMOVED_TOOLS: usize = 1000;
 
-/// How deep values are put in order; what is deeper is compared as it is written.
+/// The depth to which members are sorted; deeper values are compared as written.
 const MAX_DEPTH: usize = 64;
 
-/// What happens to tools that are not as they were pinned.
+/// What happens to tools that differ from their pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pinning {
-    /// They are reported, and pinned as they are now.
+    /// They are reported, and the new version is pinned.
     #[default]
     Observe,
-    /// They are withheld.
+    /// They are withheld until a person accepts them.
     Enforce,
 }
 
@@ -43,14 +42,14 @@ impl From<&Settings> for Pinning {
     }
 }
 
-/// What comparing a live list with the pins has shown.
+/// The result of comparing a list with the pins.
 #[derive(Debug, Default)]
 pub struct PinReport {
     is_first: bool,
-    /// The tools are pinned: those that are not in `changes` are as they were.
+    /// The tools are pinned: those that are not in `changes` match their pins.
     is_pinned: bool,
     changes: Vec<ToolChange>,
-    /// The tools in `changes`.
+    /// The names of the tools in `changes`.
     different: HashSet<String>,
     withheld: WithheldTools,
     problem: Option<Problem>,
@@ -64,34 +63,34 @@ enum WithheldTools {
     All,
 }
 
-/// A tool that is not as it was pinned.
+/// A tool that differs from its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolChange {
-    /// Its name on the server: untrusted text.
+    /// The raw name: untrusted text.
     pub tool: String,
-    /// Whether it is new or different.
+    /// Whether it is new or has changed.
     pub kind: ChangeKind,
-    /// What is different; empty for a new tool, except in a review.
+    /// The changed fields; empty for a new tool, except in a review.
     pub differences: Vec<ToolDifference>,
 }
 
 /// How a tool differs from the pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was not there before.
+    /// It has no pin.
     New,
-    /// It says something else than before.
+    /// Its definition differs from the pin.
     Changed,
 }
 
-/// One part of a tool before and now: untrusted text.
+/// One field of a tool before and now: untrusted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolDifference {
     /// `title`, `description`, `inputSchema`, `outputSchema` or `annotations`.
     pub field: &'static str,
-    /// What it was, if it was there and not too long to be kept.
+    /// The pinned text, if there was one and it was short enough to be stored.
     pub before: Option<String>,
-    /// What it is now, if it is there.
+    /// The current text, if there is one.
     pub after: Option<String>,
 }
 
@@ -99,19 +98,21 @@ pub struct ToolDifference {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PinError {
-    /// What they say does not fit into a file.
-    #[error("there are too many tools to notice when they change")]
+    /// They do not fit into the file.
+    #[error("there are too many tools to pin")]
     TooMany,
     /// The file could not be written.
-    #[error("could not write down what tools look like")]
+    #[error("could not write the pins")]
     Unwritable(#[from] io::Error),
 }
 
 impl PinError {
-    /// Says what to do about it.
+    /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooMany => "approve the calls of this server with care".to_owned(),
+            Self::TooMany => {
+                "changes of its tools are not noticed; approve its calls with care".to_owned()
+            }
             Self::Unwritable(_) => "check the folder `pins` in Wharf's home".to_owned(),
         }
     }
@@ -122,21 +123,21 @@ impl PinError {
     }
 }
 
-/// The pinned tools of one definition. Tools that are gone stay pinned, so that they cannot come
-/// back as something else.
+/// The pinned tools of one definition. Removed tools stay pinned, so that a changed version is
+/// noticed when they reappear.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PinnedTools {
-    /// A hash of the whole list: as long as it is the same, nothing has to be compared.
+    /// A hash of the whole list: if it is equal, no tool has to be compared.
     digest: String,
     tools: BTreeMap<String, Pin>,
 }
 
-/// What a tool said when it was pinned, by field.
+/// The pinned definition of a tool, by field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Pin(BTreeMap<String, PinnedText>);
 
-/// A text, or the hash of one that is too long to be kept.
+/// A text, or the hash of a text that is too long to be stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum PinnedText {
@@ -145,27 +146,27 @@ enum PinnedText {
 }
 
 impl PinReport {
-    /// Reports on tools that are pinned and have not changed.
+    /// Returns the report for tools that are pinned and have not changed.
     pub(crate) fn of_pinned() -> Self {
         Self { is_pinned: true, ..Self::default() }
     }
 
-    /// Tells whether the tools were pinned just now, for the first time.
+    /// Tells whether the tools were pinned just now for the first time.
     pub fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Returns the tools that are new or different.
+    /// Returns the tools that are new or have changed.
     pub fn changes(&self) -> &[ToolChange] {
         &self.changes
     }
 
-    /// Tells whether a tool is pinned and as it was.
+    /// Tells whether a tool matches its pin.
     pub fn is_unchanged(&self, tool: &str) -> bool {
         self.is_pinned && !self.different.contains(tool)
     }
 
-    /// Tells whether a tool must not be used until the person accepts it.
+    /// Tells whether a tool must not be called until a person accepts it.
     pub fn withholds(&self, tool: &str) -> bool {
         match self.withheld {
             WithheldTools::None => false,
@@ -174,7 +175,7 @@ impl PinReport {
         }
     }
 
-    /// Returns what the person should know, in at most a few problems.
+    /// Returns the changes as a limited number of problems.
     pub fn problems(&self, server: &str) -> Vec<Problem> {
         const MAX_PROBLEMS: usize = 10;
         let what_next = if self.withheld == WithheldTools::None { "" } else { "; withheld" };
@@ -192,16 +193,16 @@ impl PinReport {
         let changes = told.chain(more).map(|message| {
             let problem = Problem::warning("tool-changed", message);
             if self.withheld == WithheldTools::None {
-                problem.hint("look at what it says now before you rely on it")
+                problem.hint("review its new definition before you use it")
             } else {
-                problem.hint("it can be called once somebody has seen the change and accepted it")
+                problem.hint("a person must review and accept the change before it can be called")
             }
         });
         let all = self.problem.clone().into_iter().chain(changes);
         all.map(|problem| problem.of_server(server)).collect()
     }
 
-    /// Returns the changes in full, with what new tools say.
+    /// Returns all changes, with the fields of new tools.
     pub(crate) fn into_review(mut self, tools: &[ToolDefinition]) -> Vec<ToolChange> {
         for change in self.changes.iter_mut().filter(|change| change.kind == ChangeKind::New) {
             let tool = tools.iter().find(|tool| tool.name() == change.tool.as_str());
@@ -230,10 +231,10 @@ impl PinReport {
         let problem = Problem::warning("pins", message);
         self.is_pinned = false;
         self.problem = Some(match mode {
-            Pinning::Observe => problem.hint("its tools are recorded anew"),
+            Pinning::Observe => problem.hint("its tools are pinned again"),
             Pinning::Enforce => {
                 self.withheld = WithheldTools::All;
-                problem.hint("its tools can be called once somebody has accepted them")
+                problem.hint("a person must accept its tools before they can be called")
             }
         });
     }
@@ -263,12 +264,12 @@ impl PinReport {
 }
 
 impl PinnedTools {
-    /// Tells whether a list is exactly the one that was pinned last.
+    /// Tells whether a list equals the one that was pinned last.
     pub(crate) fn is_same(&self, tools: &[ToolDefinition]) -> bool {
         self.digest == digest(tools)
     }
 
-    /// Pins a list over what is pinned already.
+    /// Adds a list to the pins.
     pub(crate) fn with(mut self, tools: &[ToolDefinition]) -> Self {
         let present: HashSet<&str> = tools.iter().map(|tool| &**tool.name()).collect();
         let mut gone = 0;
@@ -276,7 +277,7 @@ impl PinnedTools {
             gone += usize::from(!present.contains(&**name));
             present.contains(&**name) || gone <= MAX_REMOVED_TOOLS
         });
-        // Of tools with one name the first counts, so it is put in last.
+        // Of several tools with one name the first counts, so it is inserted last.
         for tool in tools.iter().rev() {
             self.tools.insert(tool.name().to_string(), Pin::of(tool));
         }
@@ -284,20 +285,20 @@ impl PinnedTools {
         self
     }
 
-    /// Replaces texts that are longer by their hashes.
+    /// Replaces longer texts by their hashes.
     pub(crate) fn shortened(&self, longest: usize) -> Self {
         let tools = self.tools.iter().map(|(name, pin)| (name.clone(), pin.shortened(longest)));
         Self { digest: self.digest.clone(), tools: tools.collect() }
     }
 
-    /// Returns what is left if there is no room: whether the list is the same can still be told.
+    /// Drops everything except the hash of the list, which still detects changes.
     pub(crate) fn digest_only(self) -> Self {
         Self { digest: self.digest, tools: BTreeMap::new() }
     }
 }
 
 impl Pin {
-    /// Reads what a tool says.
+    /// Reads the fields of a tool.
     pub(crate) fn of(tool: &ToolDefinition) -> Self {
         let values = FIELDS.into_iter().zip(tool.raw().get_all(FIELDS));
         let said = values.filter_map(|(field, value)| {
@@ -308,7 +309,7 @@ impl Pin {
         Self(said.collect())
     }
 
-    /// Returns what is different now.
+    /// Returns the fields that differ now.
     pub(crate) fn differences(&self, now: &Self) -> Vec<ToolDifference> {
         let differing = FIELDS.into_iter().filter_map(|field| {
             let (before, after) = (self.0.get(field), now.0.get(field));
@@ -362,7 +363,7 @@ impl PinnedText {
 fn digest(tools: &[ToolDefinition]) -> String {
     let mut hash = Sha256::new();
     for tool in tools {
-        // A name that did not come with the tool's own text counts too.
+        // The name may be outside of the tool's own text.
         for text in [&**tool.name(), tool.raw().as_str()] {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
@@ -371,7 +372,7 @@ fn digest(tools: &[ToolDefinition]) -> String {
     hex(&hash.finalize())
 }
 
-/// Writes a value with the members of objects in order.
+/// Writes a value with the members of objects sorted.
 fn ordered(value: &Json) -> String {
     let mut out = String::with_capacity(value.as_str().len());
     write_ordered(value.as_str(), 0, &mut out);

@@ -1,6 +1,6 @@
-//! Finds tools by words: in their names, titles, arguments and descriptions.
+//! Full-text search over tools: names, titles, arguments and descriptions.
 //!
-//! Every word must be found somewhere. A word of the name counts more than one of the description.
+//! Every word must match somewhere. A match in the name scores higher than one in the description.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use super::registry::Registry;
 use super::tool::Tool;
 
 impl Registry {
-    /// Returns the offered tools in which every word is found, the best first. Case does not
-    /// matter; no words find all tools.
+    /// Returns the offered tools that match every word, the best first. Case is ignored; without
+    /// words all tools match.
     pub fn search(&self, words: &str) -> Vec<&Arc<Tool>> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
         let scored = self.tools().iter().filter_map(|tool| Some((score(tool, &words)?, tool)));
         let mut found: Vec<(usize, &Arc<Tool>)> = scored.collect();
-        // The tools are in the order of their names, and stay so where the score is the same.
+        // Tools with equal scores stay in the order of their names.
         found.sort_by_key(|(score, _)| Reverse(*score));
         found.into_iter().map(|(_, tool)| tool).collect()
     }
 }
 
-/// Says how well a tool fits; nothing if a word is missing.
+/// Returns the score of a tool; `None` if a word is missing.
 fn score(tool: &Tool, words: &[String]) -> Option<usize> {
     let lower = |text: Option<&str>| text.unwrap_or_default().to_lowercase();
     let name = tool.tool();
     let fields = [
-        // A word inside `readFile` begins with a capital letter.
+        // The original case splits `readFile` into words.
         (SearchField { whole: lower(Some(name)), parts: parts(name) }, Weights(100, 60, 40)),
         (SearchField::of(tool.server().as_str()), Weights(35, 30, 25)),
         (SearchField::of(tool.title().as_deref().unwrap_or_default()), Weights(35, 30, 20)),
@@ -43,7 +43,7 @@ fn score(tool: &Tool, words: &[String]) -> Option<usize> {
     words.iter().map(best).sum()
 }
 
-/// How much it counts when a word is a part of a field, begins one, or is anywhere in it.
+/// The scores of a word that equals a part of a field, begins a part, or is anywhere in the field.
 struct Weights(usize, usize, usize);
 
 struct SearchField {
@@ -69,7 +69,7 @@ impl SearchField {
     }
 }
 
-/// Takes a text apart: `readFile_now` has the parts `read`, `file` and `now`.
+/// Splits a text into words: `readFile_now` has the parts `read`, `file` and `now`.
 fn parts(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;

@@ -1,7 +1,7 @@
-//! What one server offers: its list, seen through the person's policy, prepared once.
+//! The tools of one server: its list after the policy was applied, prepared once.
 //!
-//! A tool that cannot be used is set aside alone, with a problem. Names are decided later, over all
-//! offers together ([`super::Registry`]); an offer only keeps the wishes.
+//! An unusable tool is set aside with a problem; the others stay. Names are assigned later, for
+//! the tools of all servers ([`super::Registry`]); here are only the preferred names.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -18,16 +18,16 @@ use super::registry::NamedTools;
 use super::schema::{self, Sanitize};
 use super::tool::{Freshness, Visibility};
 
-/// How many tools that were set aside are named; a server may well list thousands of them.
+/// The maximum number of unusable tools in a message; a server may list thousands of them.
 const MAX_NAMED: usize = 10;
 
-/// How much of a name or a reason is repeated.
+/// The maximum length of a name or a reason in a message.
 const MAX_TEXT_LENGTH: usize = 100;
 
-/// The code of the problem that tells about tools that cannot be used.
+/// The code of the problem for unusable tools.
 pub const TOOLS_SET_ASIDE: &str = "tools-set-aside";
 
-/// How names and schemas are made.
+/// The settings for names and schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ToolSettings {
     pub(crate) naming: Naming,
@@ -44,7 +44,7 @@ impl From<&Settings> for ToolSettings {
     }
 }
 
-/// Whose tools they are.
+/// The server that the tools belong to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolServer<'a> {
     pub(crate) name: &'a ServerName,
@@ -56,20 +56,20 @@ pub(crate) struct ToolServer<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct ToolList {
     pub(crate) tools: Arc<[view::ToolDefinition]>,
-    /// The entries that cannot be used at all.
+    /// The entries that are not tools.
     pub(crate) rejected: Vec<RejectedEntry>,
-    /// What the pins say about a live list.
+    /// The result of comparing a live list with the pins.
     pub(crate) pins: Option<PinReport>,
 }
 
 impl ToolList {
-    /// Tells whether the tool is as it was pinned.
+    /// Tells whether the tool matches its pin.
     pub(super) fn is_pinned_unchanged(&self, tool: &str) -> bool {
         self.pins.as_ref().is_some_and(|pins| pins.is_unchanged(tool))
     }
 }
 
-/// What all tools of an offer have in common.
+/// What all tools of one server have in common.
 #[derive(Debug)]
 pub(super) struct ToolOrigin {
     pub(super) server: ServerName,
@@ -79,7 +79,7 @@ pub(super) struct ToolOrigin {
     pub(super) settings: ToolSettings,
 }
 
-/// A tool without its name.
+/// A tool that has no assigned name yet.
 #[derive(Debug)]
 pub(super) struct PreparedTool {
     pub(super) index: usize,
@@ -89,7 +89,7 @@ pub(super) struct PreparedTool {
     pub(super) visibility: Visibility,
 }
 
-/// The tools of one server that the person lets in.
+/// The tools of one server that its policy includes.
 #[derive(Debug)]
 pub(crate) struct ServerTools {
     pub(super) origin: Arc<ToolOrigin>,
@@ -117,7 +117,7 @@ impl ServerTools {
         Self::from_origin(Arc::new(origin), server.policy)
     }
 
-    /// Returns everything the server listed that is a tool, whether or not it is let in.
+    /// Returns all tools that the server listed, also excluded ones.
     pub(crate) fn listed_tools(&self) -> &[view::ToolDefinition] {
         &self.origin.listed.tools
     }
@@ -128,7 +128,7 @@ impl ServerTools {
         Self::from_origin(self.origin.clone(), policy)
     }
 
-    /// Returns the same list as somebody else's file, policy or settings have it.
+    /// Returns the same list for another source, policy or settings.
     pub(crate) fn with_server(&self, server: &ToolServer<'_>, settings: ToolSettings) -> Self {
         let origin = ToolOrigin {
             server: server.name.clone(),
@@ -140,36 +140,36 @@ impl ServerTools {
         Self::from_origin(Arc::new(origin), server.policy)
     }
 
-    /// Returns whose tools they are.
+    /// Returns the server.
     pub(crate) fn server(&self) -> &ServerName {
         &self.origin.server
     }
 
-    /// Returns how its tools are named.
+    /// Returns the naming of its tools.
     pub(super) fn naming(&self) -> Naming {
         self.origin.settings.naming
     }
 
-    /// Returns how many tools can be listed.
+    /// Returns the number of offered tools.
     pub(crate) fn len(&self) -> usize {
         let offered = |tool: &&PreparedTool| tool.visibility == Visibility::Offered;
         self.tools.iter().filter(offered).count()
     }
 
-    /// Returns what is wrong: tools that were set aside or have changed, and globs that are none.
+    /// Returns the problems: unusable or changed tools, and invalid globs.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let pins = self.origin.listed.pins.as_ref();
         let changed = pins.map(|pins| pins.problems(self.origin.server.as_str()));
         self.problems.iter().cloned().chain(changed.unwrap_or_default()).collect()
     }
 
-    /// Tells whether another offer says exactly the same, from the same freshness on.
+    /// Tells whether the other list is equal and equally fresh.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (own, new) = (&self.origin, &other.origin);
         own.freshness == new.freshness && own.listed.tools == new.listed.tools
     }
 
-    /// Returns the tools as they were listed, whatever became of them.
+    /// Returns all tools that the server listed, also excluded and unusable ones.
     pub(crate) fn listed(&self) -> &[view::ToolDefinition] {
         &self.origin.listed.tools
     }
@@ -183,7 +183,7 @@ impl ServerTools {
         for rejected in &origin.listed.rejected {
             aside.add(|| {
                 format!(
-                    "an entry that is no tool ({})",
+                    "an entry that is not a tool ({})",
                     clip(&rejected.why.to_string(), MAX_TEXT_LENGTH)
                 )
             });
@@ -229,7 +229,7 @@ fn visibility(listed: &ToolList, tool: &str, approval: Approval) -> Visibility {
     }
 }
 
-/// The tools that were set aside: some by name with the reason, the rest as a number.
+/// The unusable tools: some by name with the reason, the rest as a number.
 #[derive(Default)]
 struct SetAsideTools {
     named: Vec<String>,
@@ -245,7 +245,7 @@ impl SetAsideTools {
         }
     }
 
-    /// Tells about all of them in one line.
+    /// Returns one problem for all of them.
     fn into_problem(self) -> Option<Problem> {
         let count = self.named.len() + self.more;
         let was = if count == 1 { "tool was" } else { "tools were" };
@@ -254,6 +254,7 @@ impl SetAsideTools {
             message = format!("{message} and {} more", self.more);
         }
         let problem = Problem::warning(TOOLS_SET_ASIDE, message);
-        (count > 0).then(|| problem.hint("its other tools work; tell whoever makes the server"))
+        (count > 0)
+            .then(|| problem.hint("its other tools work; report this to the author of the server"))
     }
 }

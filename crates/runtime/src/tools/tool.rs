@@ -1,7 +1,7 @@
-//! One tool as an agent sees it: its name, where it comes from, and what its server says about it.
+//! One tool of the registry: its assigned name, its origin, and the definition from its server.
 //!
-//! A tool shares the text of its server's list. What is not needed to list it is read when it is
-//! asked for.
+//! A tool shares the text of its server's list. Fields that are not needed for a listing are
+//! parsed on demand.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -25,66 +25,67 @@ use crate::arguments::{Misuse, Signature};
 pub enum Freshness {
     /// The server has listed it on the connection in use.
     Live,
-    /// It is remembered from an earlier connection.
+    /// It comes from the cache of an earlier connection.
     Cached,
 }
 
 /// Whether a tool is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// It is.
+    /// It is listed and can be called.
     Offered,
     /// The policy says `deny`: it is not listed, and a call is refused.
     Denied,
-    /// It is new or has changed, and pins are enforced: not listed until the person accepts it.
+    /// It is new or has changed, and pins are enforced: not listed until a person accepts it.
     Withheld,
 }
 
 /// A tool that can be called.
 ///
-/// Of thousands of tools few are ever called, so the others keep no room for what that needs.
+/// Of thousands of tools few are ever called, so the data for calls is boxed and created on
+/// demand.
 pub struct Tool {
     pub(super) name: Arc<str>,
     pub(super) origin: Arc<ToolOrigin>,
-    /// Its place in the server's list.
+    /// Its index in the server's list.
     pub(super) index: usize,
-    /// With `properties`.
+    /// The input schema, always with `properties`.
     pub(super) schema: Json,
-    /// The schema by the strict rules, once somebody has asked for it.
+    /// The strict schema, created on demand.
     pub(super) strict: OnceLock<Box<Json>>,
     pub(super) approval: Approval,
     pub(super) visibility: Visibility,
-    /// The schema made ready for checking, once somebody has called it.
+    /// The compiled schema for validation, created by the first call.
     pub(super) check: OnceLock<Box<ArgumentCheck>>,
 }
 
 impl Tool {
-    /// Returns the name that agents use; it is never taken apart again.
+    /// Returns the assigned name that agents use. It is never parsed.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the server it belongs to.
+    /// Returns the server.
     pub fn server(&self) -> &ServerName {
         &self.origin.server
     }
 
-    /// Returns its name on the server.
+    /// Returns the raw name.
     pub fn tool(&self) -> &str {
         self.view().name()
     }
 
-    /// Returns the name for people.
+    /// Returns the title to display.
     pub fn title(&self) -> Option<ByteString> {
         self.view().title()
     }
 
-    /// Returns what it does, in the server's words.
+    /// Returns the description: text of the server.
     pub fn description(&self) -> Option<ByteString> {
         self.view().description()
     }
 
-    /// Returns the schema of its arguments, for models.
+    /// Returns the input schema for models.
     pub fn input_schema(&self) -> &Json {
         match self.origin.settings.sanitize {
             Sanitize::Light => &self.schema,
@@ -92,65 +93,64 @@ impl Tool {
         }
     }
 
-    /// Returns the schema that arguments are checked against: what the server accepts, which may
-    /// be more than a model is told.
+    /// Returns the schema that arguments are validated against: what the server accepts, which may
+    /// be more than the schema for models.
     pub fn accepted_schema(&self) -> &Json {
         &self.schema
     }
 
-    /// Returns the schema of its structured content.
+    /// Returns the schema of the structured content.
     pub fn output_schema(&self) -> Option<Json> {
         self.view().output_schema()
     }
 
-    /// Returns the annotations as they came.
+    /// Returns the annotations, unchanged.
     pub fn annotations(&self) -> Option<Json> {
         self.raw().get("annotations").filter(Json::is_object)
     }
 
-    /// Returns the hints among the annotations: claims of the server.
+    /// Returns the hints of the annotations: claims of the server.
     pub fn hints(&self) -> ToolHints {
         self.view().hints()
     }
 
-    /// Tells whether the server itself has just said all this.
+    /// Returns whether the definition is live or cached.
     pub fn freshness(&self) -> Freshness {
         self.origin.freshness
     }
 
-    /// Returns whether a call needs a yes, by the policy of the server and its rules for tools.
+    /// Returns the approval policy for calls.
     pub fn approval(&self) -> Approval {
         self.approval
     }
 
-    /// Tells whether it is offered; [`super::Registry::tools`] has only tools that are.
+    /// Returns whether it is offered; [`super::Registry::tools`] has only offered tools.
     pub fn visibility(&self) -> Visibility {
         self.visibility
     }
 
-    /// Tells whether it is live and as it was when the person first used its server. Only then do
-    /// its hints count.
+    /// Tells whether it is live and matches its pin. Only then do its hints count.
     pub fn is_pinned_unchanged(&self) -> bool {
         self.freshness() == Freshness::Live && self.origin.listed.is_pinned_unchanged(self.tool())
     }
 
-    /// Returns the file that its server is defined in.
+    /// Returns the file that defines its server.
     pub fn source(&self) -> &Arc<Source> {
         &self.origin.source
     }
 
-    /// Returns where it comes from in one line: `mcp:<server> via <program>`.
+    /// Returns its origin in one line: `mcp:<server> via <program>`.
     pub fn path(&self) -> String {
         format!("mcp:{} via {}", self.server(), self.origin.source.provider_name)
     }
 
-    /// Lists its arguments.
+    /// Returns its arguments with types and defaults.
     pub fn signature(&self) -> Signature {
         Signature::of(self.accepted_schema())
     }
 
-    /// Makes up arguments that its schema accepts, as few as possible; nothing if none can be
-    /// guessed.
+    /// Returns example arguments that its schema accepts, as few as possible; `None` if none are
+    /// found.
     pub fn example(&self) -> Option<Json> {
         let schema = self.accepted_schema().to::<Value>()?;
         [Extent::Required, Extent::All].into_iter().find_map(|extent| {
@@ -159,30 +159,30 @@ impl Tool {
         })
     }
 
-    /// Says what is wrong with arguments for it, before anything is sent.
+    /// Validates arguments before anything is sent.
     pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
         let new = || Box::new(ArgumentCheck::new(self.accepted_schema()));
         let check = self.check.get_or_init(new);
         check.check(arguments)
     }
 
-    /// Identifies exactly this definition: another word in it, and it is another one.
+    /// Returns a hash of exactly this definition.
     pub(crate) fn pin(&self) -> String {
         private_file::hex(&Sha256::digest(self.raw().as_str().as_bytes())[..16])
     }
 
-    /// Returns the definition as it came.
+    /// Returns the definition, unchanged.
     pub fn raw(&self) -> &Json {
         self.view().raw()
     }
 
-    /// Returns the definition to read more of it.
+    /// Returns the definition, to read other fields.
     pub fn view(&self) -> &view::ToolDefinition {
         &self.origin.listed.tools[self.index]
     }
 }
 
-/// Shows what it is called, not what it says.
+/// Shows the names only, because the definition is untrusted text.
 impl fmt::Debug for Tool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Tool({} = {}/{})", self.name, self.server(), self.tool())

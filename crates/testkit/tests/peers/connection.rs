@@ -1,4 +1,4 @@
-//! A server that runs and our client at it; at the end, a look whether anything is left.
+//! A running server and a client connected to it; closing checks that nothing is left.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use wharf_protocol::{
 
 use super::handler::TestHandler;
 
-/// How long anything may take that is known to happen.
+/// The timeout for everything that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 
 /// The programs.
 pub(crate) const SAMPLE: &str = env!("CARGO_BIN_EXE_wharf-sample");
 pub(crate) const RMCP: &str = env!("CARGO_BIN_EXE_wharf-rmcp");
 
-/// How the server is reached.
+/// The transport to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TestTransport {
     Stdio,
@@ -43,14 +43,14 @@ pub(crate) struct TestConnection {
     tag: String,
 }
 
-/// A server on HTTP; it ends with its input.
+/// The process of an HTTP server; it ends when its stdin is closed.
 struct HttpServerProcess {
     process: Child,
     url: String,
 }
 
 impl TestConnection {
-    /// Starts a server and connects to it in a revision.
+    /// Starts a server and connects with a revision.
     pub(crate) async fn open(program: &str, way: TestTransport, revision: Revision) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -80,12 +80,12 @@ impl TestConnection {
         text(&result)
     }
 
-    /// Waits until the server says that something happened so often.
+    /// Waits until the server has counted an event this many times.
     pub(crate) async fn until(&self, event: &str, count: u64) {
         until(&self.peer, event, count).await;
     }
 
-    /// Closes the connection and looks whether anything of it is left.
+    /// Closes the connection and checks that nothing of it is left.
     pub(crate) async fn close(self, program: &str) {
         self.peer.close().await;
         assert!(self.peer.has_ended());
@@ -138,7 +138,7 @@ fn options(revision: Revision) -> ConnectOptions {
     }
 }
 
-/// Waits long, but not for ever.
+/// Returns options with the deadline of the tests.
 pub(crate) fn with_deadline() -> RequestOptions {
     RequestOptions::within(DEADLINE)
 }
@@ -159,7 +159,7 @@ pub(crate) fn text(result: &ToolResult) -> String {
     blocks.iter().find_map(|block| block.as_text()).unwrap().to_string()
 }
 
-/// Asks again and again; the caller's deadline ends it.
+/// Polls the server; the caller's deadline ends it.
 async fn until(peer: &Peer, event: &str, count: u64) {
     loop {
         let told = text(&call(peer, "history", &json!({}), &with_deadline()).await.unwrap());
@@ -176,7 +176,7 @@ async fn until(peer: &Peer, event: &str, count: u64) {
 fn left_running(variable: &str) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse().ok());
-    // What cannot be read is no child of ours, and a zombie has no environment.
+    // An unreadable process is not our child, and a zombie has no environment.
     let has_variable = |pid: &u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())

@@ -1,4 +1,4 @@
-//! The host of our client: answers what servers ask, and passes on what they tell.
+//! The handler of the client: answers requests of servers, and forwards their notifications.
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use wharf_protocol::Json;
@@ -7,17 +7,17 @@ use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 use wharf_protocol::view::send::SamplingSupport;
 use wharf_protocol::view::send::{ClientCapabilities, ElicitationSupport, RootsSupport};
 
-/// Somebody with an answer to every question.
+/// Answers every request of a server.
 pub(crate) struct TestHandler(UnboundedSender<String>);
 
 impl TestHandler {
-    /// Returns somebody, and the methods of the notifications that they hear.
+    /// Returns a handler, and the methods of the notifications that it receives.
     pub(crate) fn new() -> (Self, UnboundedReceiver<String>) {
         let (sender, notifications) = mpsc::unbounded_channel();
         (Self(sender), notifications)
     }
 
-    /// Returns what they can do for a server.
+    /// Returns the capabilities that the handler supports.
     pub(crate) fn capabilities() -> ClientCapabilities {
         ClientCapabilities {
             roots: Some(RootsSupport { list_changed: true }),
@@ -30,7 +30,7 @@ impl TestHandler {
 
 impl ClientHandler for TestHandler {
     fn on_notification(&self, notification: Notification) {
-        // A test that is over hears nothing any more.
+        // A test that has ended has dropped the receiver.
         drop(self.0.send(notification.method.to_string()));
     }
 

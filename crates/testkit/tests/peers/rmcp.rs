@@ -1,4 +1,4 @@
-//! Our client at a server that is not ours.
+//! The client with a server built on `rmcp`.
 
 use super::connection::{TestConnection, with_deadline};
 use super::tools_are_called;

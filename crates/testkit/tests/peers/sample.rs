@@ -1,4 +1,4 @@
-//! Our client at our own sample, which has a bit of everything.
+//! The client with our own sample server, which has some of every feature.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -62,7 +62,7 @@ async fn progress_restarts_the_idle_timeout(connection: &mut TestConnection) {
         })),
         ..RequestOptions::default()
     };
-    // Longer in all than the limit, but not without a sign of life.
+    // Longer in all than the idle timeout, but with progress in between.
     let pace = json!({"steps": 4, "pause_ms": 500});
     let result = call(&connection.peer, "slow", &pace, &options).await.unwrap();
     assert_eq!(text(&result), "arrived");

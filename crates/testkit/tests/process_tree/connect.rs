@@ -1,4 +1,4 @@
-//! What an attempt to connect leaves behind: nothing, whenever it is given up; and what it says.
+//! Tests that a cancelled attempt to connect leaves no process behind, and its errors.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -35,7 +35,7 @@ async fn cancelling_a_connection_ends_the_whole_process_tree() {
     let (spec, options) = attempt(&tree, "deaf heir stray name=server sleep");
     let everybody = until(|| tree.alive().len() == 3, || format!("{:?}", tree.alive()));
     tokio::select! {
-        _ = connect_stdio(&spec, &options, Arc::new(NoHandler)) => panic!("it is no server"),
+        _ = connect_stdio(&spec, &options, Arc::new(NoHandler)) => panic!("it is not a server"),
         () = everybody => {}
     }
     check_that_nothing_is_left(&tree).await;

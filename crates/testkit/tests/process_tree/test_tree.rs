@@ -1,6 +1,7 @@
-//! What the tests share: a family with a tag of its own, and a look at who of it is alive.
+//! A process tree with a unique tag, and a search for its running processes.
 //!
-//! The tag is a variable of the test's own. So the look does not depend on what is tested.
+//! The tag is an environment variable of the test, so the search does not depend on the tested
+//! code.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,24 +14,24 @@ use wharf_protocol::transport::process::{
     GracePeriod, LogSink, Process, ProcessLaunch, Stdout, TaskTracker,
 };
 
-/// How long anything may take that is known to happen.
+/// The timeout for everything that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A grace that does not end before the deadline.
+/// A grace period that does not end before the deadline.
 pub(crate) const LONG_GRACE: GracePeriod =
     GracePeriod { after_eof: DEADLINE, after_term: DEADLINE };
 
-/// A grace that ends at once.
+/// A grace period that ends at once.
 pub(crate) const NO_GRACE: GracePeriod =
     GracePeriod { after_eof: Duration::ZERO, after_term: Duration::ZERO };
 
-/// One test's family.
+/// The process tree of one test.
 pub(crate) struct TestTree {
     tag: String,
     pub(crate) tracker: TaskTracker,
 }
 
-/// A member of the family: its name to its number.
+/// Process name → process id.
 pub(crate) type ProcessIds = HashMap<String, u32>;
 
 impl TestTree {
@@ -41,7 +42,7 @@ impl TestTree {
         Self { tag, tracker: TaskTracker::new() }
     }
 
-    /// Returns how to start the family with some words.
+    /// Returns how to start the tree; the words say what its processes do.
     pub(crate) fn launch(&self, words: &str) -> ProcessLaunch {
         let (name, value) = self.tag.split_once('=').unwrap();
         ProcessLaunch {
@@ -51,7 +52,7 @@ impl TestTree {
         }
     }
 
-    /// Starts the family.
+    /// Starts the tree.
     pub(crate) async fn start(&self, words: &str) -> Process {
         self.start_logged(words, None).await
     }
@@ -60,7 +61,7 @@ impl TestTree {
         Process::start(self.launch(words), &self.tracker, log).await.unwrap()
     }
 
-    /// Starts the family, and waits until as many members have said that they are settled.
+    /// Starts the tree, and waits until this many processes have reported that they run.
     pub(crate) async fn start_and_wait(
         &self,
         words: &str,
@@ -79,7 +80,7 @@ impl TestTree {
         (process, members, stdout.into_inner())
     }
 
-    /// Returns the numbers of all members that are running.
+    /// Returns the ids of all processes of the tree that run.
     pub(crate) fn alive(&self) -> Vec<u32> {
         let numbers = fs::read_dir("/proc").unwrap().flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -87,7 +88,7 @@ impl TestTree {
         numbers.filter(|pid| has_variable(*pid, &self.tag)).collect()
     }
 
-    /// Waits until nobody of the family is running.
+    /// Waits until no process of the tree runs.
     pub(crate) async fn wait_until_gone(&self) {
         until(|| self.alive().is_empty(), || format!("still running: {:?}", self.alive())).await;
     }
@@ -95,7 +96,7 @@ impl TestTree {
 
 impl Drop for TestTree {
     fn drop(&mut self) {
-        // A test that fails must not leave anything behind either.
+        // A failed test must not leave processes behind either.
         for pid in self.alive() {
             let pid = rustix::process::Pid::from_raw(pid.cast_signed());
             let _ = rustix::process::kill_process(pid.unwrap(), rustix::process::Signal::KILL);
@@ -103,7 +104,7 @@ impl Drop for TestTree {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) async fn until(so: impl Fn() -> bool, otherwise: impl Fn() -> String) {
     let deadline = Instant::now() + DEADLINE;
     while !so() {
@@ -112,13 +113,13 @@ pub(crate) async fn until(so: impl Fn() -> bool, otherwise: impl Fn() -> String)
     }
 }
 
-/// Tells whether a process is running, that is, exists and is no zombie.
+/// Tells whether a process exists and is not a zombie.
 pub(crate) fn runs(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
 }
 
-/// Tells whether not even a zombie is left.
+/// Tells whether a process was reaped: not even a zombie is left.
 pub(crate) fn is_reaped(pid: u32) -> bool {
     !Path::new(&format!("/proc/{pid}")).exists()
 }

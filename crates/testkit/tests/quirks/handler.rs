@@ -1,10 +1,10 @@
-//! Answers what servers ask in between, as a host with somebody in front of it would.
+//! Answers requests of servers, like a host with a person.
 
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError};
 use wharf_protocol::peer::{ClientHandler, HandlerFuture};
 
-/// Has an answer to every question that MCP knows.
+/// Answers every request that MCP defines.
 pub(crate) struct TestHandler;
 
 impl ClientHandler for TestHandler {

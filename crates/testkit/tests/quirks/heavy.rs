@@ -1,4 +1,4 @@
-//! Servers that send a lot: one at a time, each in its first era, with an eye on our own memory.
+//! Tests servers that send a lot: one at a time, each in its first era, with bounded memory.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{check, left_running, run};
 
 const GIGABYTE: usize = 1 << 30;
 
-/// What a flood may cost: the largest message there is, twice while it grows, and some more.
+/// The limit for memory growth: the largest message, twice while its buffer grows, and some more.
 const MAX_KIB: u64 = 200 << 10;
 
-/// So that memory that is measured is that of one test.
+/// Lets one test run at a time, so that the measured memory belongs to it.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 fn heavy_modes(modes: &[Mode]) -> Vec<Mode> {
@@ -60,7 +60,7 @@ async fn flooded(name: &str, limit: usize) -> (Result<(), RequestError>, Option<
     let mut reason = None;
     if called.is_err() {
         let ended = tokio::time::timeout(LIMIT, peer.ended()).await;
-        reason = Some(ended.unwrap_or_else(|_| panic!("{name} goes on")).reason.clone());
+        reason = Some(ended.unwrap_or_else(|_| panic!("{name} does not end")).reason.clone());
     }
     peer.close().await;
     assert_eq!(left_running(&tag), [""; 0]);
@@ -71,7 +71,7 @@ async fn flooded(name: &str, limit: usize) -> (Result<(), RequestError>, Option<
 async fn a_gigabyte_on_stdout_costs_little_memory_and_ends_in_a_clear_error() {
     let _turn = TURN.acquire().await.unwrap();
     let before = peak_kib();
-    // A message is passed over up to 32 times the limit, so nearly all of it is read.
+    // A message is skipped up to 32 times the limit, so nearly all of it is read.
     let limit = 31 << 20;
     let (called, ended) = flooded("flood-without-end", limit).await;
     assert!(matches!(called, Err(RequestError::TooLarge { .. })), "{called:?}");
@@ -97,7 +97,7 @@ fn assert_bounded(before: u64) {
     assert!(grown < MAX_KIB, "{grown} KiB");
 }
 
-/// Returns the most memory that this process ever had; nothing where the system does not say so.
+/// Returns the peak memory of this process; 0 where the system does not report it.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

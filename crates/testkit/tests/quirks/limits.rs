@@ -1,13 +1,13 @@
-//! How long a run waits and how much it moves, so that all runs together stay short.
+//! The timeouts and amounts of data of a run, so that all runs together stay short.
 //!
-//! A loaded machine makes everything slow, so only what must run into a limit gets a short one.
+//! A loaded machine is slow, so only runs that must hit a timeout get a short one.
 
 use std::time::Duration;
 
 use wharf_protocol::peer::{Deadline, ProgressMode, RequestOptions};
 use wharf_testkit::quirk::{Expect, Failure, Mode};
 
-/// Longer than anything takes, so that an error does not hang a run.
+/// A limit that no run reaches, so that an error does not hang it.
 pub(crate) const LIMIT: Duration = Duration::from_secs(40);
 
 const LONG: Duration = Duration::from_secs(20);
@@ -21,11 +21,11 @@ pub(crate) struct RunLimits {
     pub(crate) list: RequestOptions,
     /// For the call.
     pub(crate) call: RequestOptions,
-    /// How long the server itself waits, if not as usual.
+    /// The delay of the server, if not the default.
     pub(crate) delay: Option<Duration>,
-    /// How many bytes it sends, if not as many as usual.
+    /// The number of bytes that it sends, if not the default.
     pub(crate) bytes: Option<usize>,
-    /// How many things it sends, if not as many as usual.
+    /// The number of items that it sends, if not the default.
     pub(crate) count: Option<usize>,
 }
 
@@ -39,9 +39,9 @@ impl RunLimits {
             _ => (LONG, LONG, LONG),
         };
         let (delay, idle) = match mode.name {
-            // Longer than the silence after which both probes are sent.
+            // Longer than the delay after which both probes are sent.
             "slow-first-answer" | "probe-slow-modern" => (Some(500), LONG),
-            // Longer in all than a call may be silent.
+            // Longer in all than the idle timeout.
             "progress-keeps-alive" => (Some(500), Duration::from_secs(2)),
             _ => (None, LONG),
         };

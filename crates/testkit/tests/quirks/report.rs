@@ -1,4 +1,4 @@
-//! What our client experiences with a server, and whether that is what the mode says.
+//! The result of a run with a misbehaving server, compared with what its mode expects.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use wharf_protocol::view::{
 use wharf_protocol::{ConnectError, Peer};
 use wharf_testkit::quirk::{Expect, Failure, Mode};
 
-/// What the tool `echo` is given; its characters have several bytes, which servers cut in two.
+/// The argument of the tool `echo`. It has multi-byte characters, which servers split.
 pub(crate) const TEXT: &str = "ahoy, Käpt\u{e4}n \u{1F6A2}";
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) enum RunOutcome {
     NotConnected(RunFailure),
@@ -36,7 +36,7 @@ pub(crate) struct CallReport {
     raw: String,
 }
 
-/// A run and what the client had to say about it.
+/// The outcome of a run, and the violations that the client reported.
 #[derive(Debug)]
 pub(crate) struct RunReport {
     pub(crate) outcome: RunOutcome,
@@ -44,7 +44,7 @@ pub(crate) struct RunReport {
 }
 
 impl RunReport {
-    /// Returns what is not as the mode says.
+    /// Returns how the run deviates from what the mode expects.
     pub(crate) fn deviation(&self, mode: &Mode) -> Option<String> {
         let fits = match (mode.expect, &self.outcome) {
             (Expect::ConnectFails { because }, RunOutcome::NotConnected(found))
@@ -133,13 +133,13 @@ impl From<&ToolResult> for CallReport {
         let has_text = |block: &wharf_protocol::view::ContentBlock| {
             block.as_text().is_some_and(|text| *text == TEXT)
         };
-        // Only what comes first is looked at, and it is what a failed run shows.
+        // Only the beginning is compared, and shown if the run fails.
         let raw = result.raw().as_str().chars().take(600).collect();
         Self { has_text: result.content().iter().any(has_text), raw }
     }
 }
 
-/// Collects what our client remarks about a server, as `doctor` would show it.
+/// Collects the violations that the client reports about a server, as `doctor` would show them.
 pub(crate) fn violations(
     peer: &Peer,
     listing: Option<&ListResult<ToolDefinition>>,

@@ -25,7 +25,7 @@ use super::handler::TestHandler;
 use super::limits::{LIMIT, RunLimits};
 use super::report::{CallReport, RunFailure, RunOutcome, RunReport, TEXT, violations};
 
-/// Ends servers quickly; how patiently is another test's subject.
+/// A short grace period; other tests are about its length.
 const GRACE: GracePeriod =
     GracePeriod { after_eof: Duration::from_millis(300), after_term: Duration::from_millis(300) };
 
@@ -127,7 +127,7 @@ pub(crate) async fn call(
     peer.call_tool("echo", Some(&arguments), options).await
 }
 
-/// Subscribes to changes; whether that works is no matter for the rest.
+/// Subscribes to changes; a failure does not matter for the run.
 async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
     let filter = SubscriptionFilter { tools_list_changed: true, ..SubscriptionFilter::default() };
     let options = RequestOptions::within(Duration::from_secs(1));
@@ -136,7 +136,7 @@ async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
     }
 }
 
-/// Returns who connects: somebody who can do everything.
+/// Returns the options of a client with all capabilities.
 pub(crate) fn options(mode: &Mode, limits: &RunLimits) -> ConnectOptions {
     let mut options = ConnectOptions::new(ClientInfo::new("wharf-test", "1"));
     options.timeout = limits.connect;
@@ -148,7 +148,7 @@ pub(crate) fn options(mode: &Mode, limits: &RunLimits) -> ConnectOptions {
     can.sampling = Some(SamplingSupport::default());
     can.elicitation = Some(ElicitationSupport { form: true, url: true });
     can.tasks = Some(TasksSupport { cancel: true, ..TasksSupport::default() });
-    // One mode is about a client that does not know tasks.
+    // One mode is about a client without tasks.
     if mode.has(Tag::NeedsTasks) {
         can.extensions.push((task::EXTENSION.to_owned(), Object::default()));
     }

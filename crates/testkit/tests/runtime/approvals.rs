@@ -1,4 +1,4 @@
-//! Answers that count for more than one call, and taking them back.
+//! Tests stored approvals and revoking them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use wharf_testkit::actor::Script;
 
 use super::fixture::{Fixture, call};
 
-/// Says yes for ever, and counts how often it was asked.
+/// Approves the tool for later calls, too, and counts how often it was asked.
 struct AlwaysApprover(ApprovalLifetime, AtomicUsize);
 
 impl Approver for AlwaysApprover {
@@ -41,7 +41,7 @@ impl ApprovalFixture {
         runtime
     }
 
-    /// Calls a tool, and checks how often somebody was asked until then.
+    /// Calls a tool, and checks how often the approver was asked so far.
     async fn check(&self, runtime: &Runtime, tool: &str, asked: usize) {
         assert_eq!(call(runtime, tool, json!({})).await, "done");
         assert_eq!(self.approver.1.load(Ordering::SeqCst), asked, "{tool}");
@@ -65,7 +65,7 @@ async fn a_permanent_approval_counts_until_it_is_revoked() {
     setup.check(&runtime, "mcp_fs_b", 2).await;
     setup.check(&runtime, "mcp_fs_a", 3).await;
 
-    // Somebody else may take it back, too, while we run.
+    // Another process may revoke it, too, while the runtime runs.
     let home = setup.fixture.path("home/.wharf");
     assert_eq!(wharf::revoke_approvals(&home, "fs", None).unwrap().len(), 1);
     setup.check(&runtime, "mcp_fs_b", 4).await;

@@ -1,4 +1,4 @@
-//! Calls: what is checked before they are sent, who is asked, how long they may take.
+//! Tests calls: validation of arguments, approval, timeouts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,7 @@ async fn a_call_that_times_out_has_an_unknown_outcome() {
     runtime.shutdown().await;
 }
 
-/// Says yes to everything about one tool.
+/// Approves the calls of one tool.
 struct ApproveOnly(&'static str);
 
 impl Approver for ApproveOnly {

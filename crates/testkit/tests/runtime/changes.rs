@@ -1,4 +1,4 @@
-//! What happens when lists, definitions and catalogs change under way.
+//! Tests changes of lists, definitions and catalogs while the runtime runs.
 
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ async fn only_what_changed_is_restarted() {
     runtime.shutdown().await;
 }
 
-/// The ways in which a program gets a catalog without servers.
+/// Returns empty catalogs, made in two ways.
 fn empty_catalogs(fixture: &Fixture) -> [Catalog; 2] {
     let env = fixture.env().with_variable("WHARF_MCP_SERVERS", "{}");
     let mut emptied = fixture.catalog();
@@ -86,7 +86,7 @@ async fn an_empty_catalog_ends_every_server_and_starts_no_defaults() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         runtime.shutdown().await;
-        assert_eq!(starts(), before, "nothing was started again");
+        assert_eq!(starts(), before, "no server was started again");
     }
 }
 
@@ -163,7 +163,7 @@ async fn a_tool_that_changed_while_its_call_waited_is_checked_again() {
     definition("sends your files away", 600).write(diary.folder());
     let runtime = fixture.start();
     runtime.ready().await;
-    // The tool is known from the cache and as it was agreed to; the server comes later.
+    // The cached tool matches its pin; the server connects later.
     let said = call(&runtime, "mcp_fs_a", json!({})).await;
     assert!(said.starts_with("TERMINAL Withheld"), "{said}");
     assert_eq!(diary.effects(), Vec::<String>::new());
@@ -217,7 +217,7 @@ async fn a_changed_tool_is_reported_and_withheld_if_pins_are_enforced() {
             }
         }
     };
-    let told = tokio::time::timeout(LIMIT, told).await.expect("the change is told");
+    let told = tokio::time::timeout(LIMIT, told).await.expect("the change is reported");
     assert!(told.contains("sends your files away"), "{told}");
     runtime.shutdown().await;
 
@@ -226,7 +226,7 @@ async fn a_changed_tool_is_reported_and_withheld_if_pins_are_enforced() {
     let runtime = fixture.start();
     runtime.settled().await;
     let refused = call(&runtime, "mcp_fs_a", json!({})).await;
-    assert_snapshot!(refused, @"TERMINAL Withheld known=true the tool is new or has changed since it was agreed to");
+    assert_snapshot!(refused, @"TERMINAL Withheld known=true the tool is new or has changed since it was accepted");
     runtime.shutdown().await;
 }
 
@@ -243,7 +243,7 @@ async fn accepting_tools_waits_for_another_process_without_blocking_the_thread()
     let lock = std::fs::File::open(fixture.path("home/.wharf/pins/write.lock")).unwrap();
     lock.lock().unwrap();
     let mut accepting = std::pin::pin!(runtime.accept_tools("fs"));
-    // If it held up this thread, the clock would not be looked at before it gave up.
+    // If it blocked this thread, the timeout could not fire before the lock times out.
     let moment = Duration::from_millis(50);
     assert!(tokio::time::timeout(moment, &mut accepting).await.is_err());
     lock.unlock().unwrap();
@@ -270,7 +270,7 @@ async fn a_long_list_is_read_whatever_follows_it() {
             let runtime = fixture.start();
             let snapshot = runtime.settled().await;
             let tools = snapshot.registry().tools();
-            let [tool] = tools else { panic!("one of them is sound, there are {}", tools.len()) };
+            let [tool] = tools else { panic!("one tool is valid, there are {}", tools.len()) };
             assert_eq!(tool.name(), "mcp_fs_a");
             assert_eq!(tool.description().unwrap().len(), 100_000);
             let asked = diary.asked().iter().filter(|method| *method == "tools/list").count();

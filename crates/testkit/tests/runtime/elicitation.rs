@@ -1,4 +1,4 @@
-//! Questions of servers to the person and to a model, in both eras.
+//! Tests elicitation and sampling requests of servers, in both eras.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::host::{HostBehavior, TestHost, started};
 
 const ERAS: [bool; 2] = [false, true];
 
-/// What the model of the host says.
+/// The answer of the host's sampler.
 const SAID: &str = r#"{"role":"assistant","content":{"type":"text","text":"10 tokens for fs"},"model":"m","stopReason":"endTurn"}"#;
 
-/// A world with one server, `fs`, of one of the eras.
+/// Returns a fixture with one server, `fs`, of one of the eras.
 fn fixture(modern: bool) -> (Fixture, Diary) {
     let mut fixture = Fixture::new();
     let script = Script { modern, ..Script::with_tools(["do"]) };
@@ -43,18 +43,18 @@ fn word() -> Value {
         "params": { "messages": messages, "maxTokens": 10 } })
 }
 
-/// Has the server ask, and shows what came of its call.
+/// Calls a tool that sends this request, and returns the outcome.
 async fn ask(runtime: &Runtime, question: Value) -> String {
     call(runtime, "mcp_fs_do", json!({ "ask": question })).await
 }
 
-/// Checks what comes of a question in both eras: in the legacy one, what the server was answered.
+/// Checks the outcome of a request in both eras. In the legacy era it is the server's response.
 async fn check(host: TestHost, question: Value, legacy: &str, modern: &str) {
     for (is_modern, expected) in [(false, legacy), (true, modern)] {
         let (fixture, _) = fixture(is_modern);
         let runtime = host.start(&fixture).await;
         assert_eq!(ask(&runtime, question.clone()).await, expected, "modern: {is_modern}");
-        // Whatever came of it, the server can still be used.
+        // In any case, the server can still be used.
         assert_eq!(call(&runtime, "mcp_fs_do", json!({})).await, "done");
         runtime.shutdown().await;
     }

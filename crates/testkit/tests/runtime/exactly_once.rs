@@ -1,4 +1,5 @@
-//! A call never runs twice, wherever its server dies, and the error says what is known.
+//! Tests that a call never runs twice, wherever its server dies, and that the error says whether
+//! the outcome is known.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ async fn the_error_says_whether_the_outcome_is_known() {
     }
 }
 
-/// Linux tells when a process has closed its pipes and nobody has been told of its end yet.
+/// Only Linux shows that a process has closed its pipes before it is reaped.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_call_that_was_never_read_is_sent_to_the_next_process() {
@@ -41,8 +42,8 @@ async fn a_call_that_was_never_read_is_sent_to_the_next_process() {
     let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
-    // The server is gone before the call is written. Its one thread waits here, so the runtime has
-    // not noticed yet.
+    // The server is dead before the call is written. The only thread waits here, so the runtime
+    // has not noticed it yet.
     kill_and_wait(diary.starts()[0]);
     let said = call(&runtime, "mcp_fs_do", json!({ "text": "x" })).await;
     assert_eq!(said, "x");
@@ -72,7 +73,7 @@ async fn a_repeatable_tool_is_retried_if_its_entry_allows_it() {
     }
 }
 
-/// Hundreds of calls to a server on HTTP, most of which fail in the way they ask for.
+/// Makes hundreds of calls to an HTTP server; most of them make it fail in a requested way.
 async fn check_http(era: Era) {
     let server =
         HttpQuirk::start_with("as-told", Settings { era: Some(era), ..Settings::default() });
@@ -86,12 +87,12 @@ async fn check_http(era: Era) {
     let mut said = Vec::new();
     for round in 0..600 {
         let failure = match (*chance.of(FAILURES), era) {
-            // There are no sessions to lose.
+            // The modern era has no sessions.
             ("400-session" | "session-gone", Era::Modern) => "400",
             (failure, _) => failure,
         };
         let when = match failure {
-            // These say that the call was not executed, and are believed.
+            // These responses prove that the call was not executed.
             "401" | "session-gone" => "not",
             "header-mismatch" | "version" if era == Era::Modern => "not",
             _ => *chance.of(&["ran", "not"]),
@@ -113,7 +114,7 @@ async fn check_http(era: Era) {
                 assert_eq!(outcome, text, "{what}");
             }
             ("401", _) => assert!(outcome.contains("known=true") && runs == 0, "{what}"),
-            // An answer with the id of the call; it need not say whether anything was done.
+            // A response with the id of the call settles its outcome.
             ("404-ours", _) | ("header-mismatch" | "version", Era::Legacy) => {
                 assert!(
                     outcome.starts_with("TERMINAL") && outcome.contains("known=true"),
@@ -143,13 +144,14 @@ async fn no_call_runs_twice_whatever_a_modern_server_on_http_answers() {
     check_http(Era::Modern).await;
 }
 
-/// Tells whether the server was started too often.
+/// Tells whether the server was stopped because it was started too often.
 fn is_stopped(snapshot: &Snapshot) -> bool {
     let failure = snapshot.server("fs").and_then(|server| server.failure.as_ref());
     failure.is_some_and(|failure| failure.kind == FailureKind::Stopped)
 }
 
-/// Thousands of calls, most of which kill their server somewhere, some from outside at any time.
+/// Makes thousands of calls; most kill their server at some point, or it is killed at a random
+/// time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_runs_twice_whenever_its_server_dies() {
     let rounds = 2_000;
@@ -179,7 +181,7 @@ async fn no_call_runs_twice_whenever_its_server_dies() {
             _ => calling.await,
         };
         if is_stopped(&runtime.snapshot()) {
-            // The breaker did its work; a person brings the server back.
+            // The start limit was reached, so the server must be reconnected by hand.
             runtime.connect("fs").await.unwrap();
         }
         said.insert(text, outcome);

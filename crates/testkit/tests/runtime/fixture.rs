@@ -1,4 +1,4 @@
-//! A home, a folder, and actors in it.
+//! The fixture of the tests: a home folder, a project folder, and scripted servers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use wharf::protocol::Json;
 use wharf::{CallOptions, Options, Runtime, Snapshot, StartupMode};
 use wharf_testkit::actor::{Diary, Script};
 
-/// How long anything may take before a test gives up.
+/// The timeout of the tests.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
-/// A world with servers in it.
+/// A temporary home with servers.
 pub(super) struct Fixture {
     root: tempfile::TempDir,
     servers: Map<String, Value>,
-    /// Changes the options of every runtime that is started here.
+    /// Options of every runtime that is started here.
     pub(super) gate: Duration,
     pub(super) mode: StartupMode,
 }
@@ -40,7 +40,7 @@ impl Fixture {
         self.root.path().join(path)
     }
 
-    /// Adds an actor; what `more` says is added to its entry.
+    /// Adds a scripted server; the members of `more` are added to its entry.
     pub(super) fn actor(&mut self, name: &str, script: &Script, more: Value) -> Diary {
         let folder = self.path(&format!("actors/{name}"));
         let mut entry = json!({
@@ -55,22 +55,22 @@ impl Fixture {
         script.write(&folder)
     }
 
-    /// Adds a server as it would stand in a file.
+    /// Adds a server with this entry.
     pub(super) fn server(&mut self, name: &str, entry: Value) {
         self.servers.insert(name.to_owned(), entry);
     }
 
-    /// Takes a server out.
+    /// Removes a server.
     pub(super) fn remove(&mut self, name: &str) {
         self.servers.remove(name);
     }
 
-    /// Adds to the entry of a server.
+    /// Sets a member of a server's entry.
     pub(super) fn change(&mut self, name: &str, key: &str, value: Value) {
         self.servers[name][key] = value;
     }
 
-    /// Writes the person's settings.
+    /// Writes the user's settings.
     pub(super) fn setting(&self, text: &str) {
         write(&self.path("home/.wharf/config.toml"), text);
     }
@@ -97,12 +97,12 @@ impl Fixture {
         .one_shot()
     }
 
-    /// Starts a runtime with everything that is here.
+    /// Starts a runtime with all servers.
     pub(super) fn start(&self) -> Runtime {
         Runtime::start(&self.catalog(), self.options())
     }
 
-    /// Starts a runtime, waits until all is live, and ends it: the caches are warm then.
+    /// Fills the caches: starts a runtime, waits until all servers are settled, and shuts it down.
     pub(super) async fn warm(&self) {
         let runtime = self.start();
         runtime.settled().await;
@@ -116,7 +116,7 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Waits for a snapshot that is as wanted.
+/// Waits for a snapshot with a condition.
 pub(super) async fn until(
     runtime: &Runtime,
     what: &str,
@@ -136,7 +136,7 @@ pub(super) async fn until(
     outcome.unwrap_or_else(|_| panic!("never: {what}\n{}", render(&runtime.snapshot())))
 }
 
-/// Shows how the servers stand, one a line.
+/// Renders the servers with their status, one per line.
 pub(super) fn render(snapshot: &Snapshot) -> String {
     let lines = snapshot.servers().map(|server| {
         let why = server.connection_problem().map_or(String::new(), |why| format!(": {why}"));
@@ -145,14 +145,14 @@ pub(super) fn render(snapshot: &Snapshot) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Shows the tools, one a line.
+/// Renders the tools, one per line.
 pub(super) fn tools(snapshot: &Snapshot) -> String {
     let tools = snapshot.registry().tools().iter();
     let lines = tools.map(|tool| format!("{} {:?}", tool.name(), tool.freshness()));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Calls a tool with these arguments and shows what came of it.
+/// Calls a tool with these arguments and renders the outcome.
 pub(super) async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> String {
     let arguments: Json = arguments.to_string().parse().unwrap();
     let options = CallOptions::default();
@@ -170,20 +170,20 @@ pub(super) async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Str
     }
 }
 
-/// Tells whether a process is there.
+/// Tells whether a process exists and is not a zombie.
 pub(super) fn is_alive(process: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after = state.rsplit(')').next().unwrap_or_default().trim_start();
     !after.is_empty() && !after.starts_with('Z')
 }
 
-/// Ends a process at once.
+/// Kills a process.
 pub(super) fn kill(process: u32) {
     let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     let _may_be_gone = rustix::process::kill_process(process, rustix::process::Signal::KILL);
 }
 
-/// Ends a process and blocks the thread until it has closed all its files.
+/// Kills a process and blocks the thread until it has closed all its files.
 #[cfg(target_os = "linux")]
 pub(super) fn kill_and_wait(process: u32) {
     kill(process);

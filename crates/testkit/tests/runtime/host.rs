@@ -1,4 +1,4 @@
-//! The host of a runtime in tests: somebody who answers servers, or does not.
+//! A test host that answers elicitation and sampling requests in different ways.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,28 +16,28 @@ use wharf::{ClientFeatures, Elicitor, Options, Runtime, Sampler};
 
 use super::fixture::{Fixture, LIMIT};
 
-/// What somebody does who is asked.
+/// How a host responds to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum HostBehavior {
-    /// Fills in the form with this, or opens the page.
+    /// Fills in the form with this value, or visits the URL.
     Accepts(Value),
     Declines,
     Cancels,
-    /// Answers after so many milliseconds.
+    /// Answers after this many milliseconds.
     AnswersAfter(u64),
     NeverAnswers,
     Panics,
-    /// Lets the model fail.
+    /// Fails as a sampler.
     Fails,
 }
 
-/// Somebody who is asked.
+/// A host that counts requests.
 #[derive(Clone)]
 pub(super) struct TestHost {
     behavior: HostBehavior,
     elicitation: ElicitationSupport,
     sampling: SamplingSupport,
-    /// How many questions are open, and how many were asked.
+    /// The number of open requests, and of all requests.
     open: Arc<AtomicUsize>,
     asked: Arc<AtomicUsize>,
 }
@@ -61,7 +61,7 @@ impl TestHost {
         Self { sampling: SamplingSupport { tools: true, context: false }, ..self }
     }
 
-    /// Is both who asks the person and who lets a model speak.
+    /// Returns ports with this host as elicitor and sampler.
     pub(super) fn client_features(&self) -> ClientFeatures {
         ClientFeatures {
             elicitor: Some(Arc::new(self.clone())),
@@ -70,26 +70,26 @@ impl TestHost {
         }
     }
 
-    /// Starts a runtime for which this one answers.
+    /// Starts a runtime with this host.
     pub(super) async fn start(&self, fixture: &Fixture) -> Runtime {
         started(fixture, self.client_features()).await
     }
 
-    /// Waits until so many questions are open.
+    /// Waits until this many requests are open.
     pub(super) async fn until_open(&self, many: usize) {
         let waiting = async {
             while self.open.load(Ordering::SeqCst) != many {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(LIMIT, waiting).await.expect("questions come and go");
+        tokio::time::timeout(LIMIT, waiting).await.expect("the number of open requests is reached");
     }
 
     pub(super) fn times_asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Does what it does; the value is what the form is filled in with.
+    /// Behaves as configured, and returns how to answer.
     async fn respond(&self) -> HostBehavior {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.open.fetch_add(1, Ordering::SeqCst);
@@ -106,7 +106,7 @@ impl TestHost {
     }
 }
 
-/// A question that is open for as long as this is there.
+/// Counts a request as open until it is dropped.
 struct OpenRequest<'a>(&'a AtomicUsize);
 
 impl Drop for OpenRequest<'_> {
@@ -161,7 +161,7 @@ impl Sampler for TestHost {
     }
 }
 
-/// Starts a runtime with these ports, and waits until its servers are there.
+/// Starts a runtime with these ports, and waits until all servers are settled.
 pub(super) async fn started(fixture: &Fixture, client_features: ClientFeatures) -> Runtime {
     let runtime =
         Runtime::start(&fixture.catalog(), Options { client_features, ..fixture.options() });

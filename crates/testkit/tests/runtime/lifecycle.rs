@@ -1,4 +1,4 @@
-//! How servers come, go and fail, and what others notice of it.
+//! Tests the life cycle of servers: connect, fail, reconnect, shut down.
 
 use std::time::{Duration, Instant};
 
@@ -252,7 +252,7 @@ async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
     let mut diaries = Vec::new();
     for number in 0..100 {
         let script = Script::with_tools(["one", "two"]);
-        // Letters, as digits do not survive in names.
+        // Letters, because tool names keep no digits.
         let name: String =
             format!("{number:03}").chars().map(|c| ((c as u8) + 49) as char).collect();
         diaries.push(fixture.actor(&name, &script, json!({})));
@@ -310,11 +310,11 @@ async fn event_streams_end_while_a_snapshot_is_still_held() {
         last
     };
     let last = tokio::time::timeout(LIMIT, rest).await.expect("the events end");
-    assert_eq!(last, Some(Status::Disconnected), "the last word was kept");
-    assert!(runtime.events().next().await.is_none(), "who comes later hears nothing");
+    assert_eq!(last, Some(Status::Disconnected), "the last status is delivered");
+    assert!(runtime.events().next().await.is_none(), "a later subscriber gets no events");
     drop(snapshot);
 
-    // The same holds where nobody shuts down in order.
+    // The same holds without an orderly shutdown.
     let runtime = fixture.start();
     let mut events = runtime.events();
     let snapshot = runtime.ready().await;

@@ -1,4 +1,4 @@
-//! How much servers log is up to the host, and stays so when they come back.
+//! Tests that the log level set by the host is kept when servers reconnect.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,11 +20,11 @@ fn fixture(script: &Script) -> (Fixture, Diary) {
     (fixture, diary)
 }
 
-/// Ends the server, and waits until it is there again.
+/// Kills the server, and waits until it is connected again.
 async fn lose(runtime: &Runtime, diary: &Diary) {
     let before = diary.starts();
     kill(*before.last().unwrap());
-    until(runtime, "it is back", |it| {
+    until(runtime, "it is reconnected", |it| {
         it.server("fs").unwrap().status == Status::Connected && diary.starts().len() > before.len()
     })
     .await;
@@ -75,7 +75,7 @@ async fn no_log_level_is_sent_to_a_server_without_logging() {
         let runtime = fixture.start();
         runtime.ready().await;
         let error = runtime.set_log_level("fs", LogLevel::Warning).await.unwrap_err();
-        assert_eq!(error.message, "cannot be sent: the server has no log");
+        assert_eq!(error.message, "cannot be sent: the server does not support logging");
         runtime.connect("fs").await.unwrap();
         call(&runtime, "mcp_fs_do", json!({})).await;
         assert_eq!(diary.metas()[0]["io.modelcontextprotocol/logLevel"], Value::Null);
@@ -92,7 +92,7 @@ async fn a_cancelled_change_of_the_log_level_has_no_effect() {
     let mut fixture = Fixture::new();
     let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({ "lazy": true }));
     let runtime = fixture.start();
-    // It has to be started first, so this takes a while.
+    // The server must be started first, so this takes a while.
     let telling = runtime.set_log_level("fs", LogLevel::Warning);
     assert!(tokio::time::timeout(Duration::ZERO, telling).await.is_err());
     call(&runtime, "mcp_fs_do", json!({})).await;
@@ -127,7 +127,7 @@ async fn messages_of_the_log_level_and_above_arrive_as_events() {
             }
         }
     };
-    tokio::time::timeout(LIMIT, hearing).await.expect("all is told");
+    tokio::time::timeout(LIMIT, hearing).await.expect("all messages arrive");
     assert_snapshot!(told.join("\n"), @"
     Error: error
     Debug: debug
@@ -136,8 +136,8 @@ async fn messages_of_the_log_level_and_above_arrive_as_events() {
     runtime.shutdown().await;
 }
 
-/// A legacy server over HTTP that forgets its session at the first call, and writes down how much
-/// each session was told to log.
+/// A legacy HTTP server that loses its session at the first call, and records the log level of
+/// each session.
 #[derive(Default)]
 struct ForgetfulServer {
     sessions: usize,
@@ -207,7 +207,7 @@ async fn the_log_level_is_set_again_after_an_http_session_was_lost() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(LIMIT, told).await.expect("the new session is told");
+    tokio::time::timeout(LIMIT, told).await.expect("the new session gets the level");
     assert_eq!(server.lock().unwrap().levels, ["s1 error", "s2 error"]);
     runtime.shutdown().await;
 }

@@ -1,4 +1,5 @@
-//! A panic in something that the host supplies costs one call or one server, and others nothing.
+//! Tests that a panic in code of the host fails one call or one server, and does not affect
+//! others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,7 @@ use wharf_testkit::actor::Script;
 
 use super::fixture::{Fixture, LIMIT, call, is_alive, render};
 
-/// A store that panics when it is asked for anything, until it is repaired.
+/// A store that panics at every request until it is repaired.
 #[derive(Default)]
 struct BrokenStore {
     is_repaired: AtomicBool,
@@ -55,7 +56,7 @@ async fn a_connection_task_that_panics_is_one_failed_server_and_others_go_on() {
     runtime.shutdown().await;
 }
 
-/// An approver that panics, as soon as it is asked or while it thinks.
+/// An approver that panics when it is called or later in its future.
 struct BrokenApprover {
     at_once: bool,
 }

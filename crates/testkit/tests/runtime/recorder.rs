@@ -1,4 +1,4 @@
-//! Writes down what a thread's spans and events say, one line each.
+//! Records the spans and events of a thread, one line each.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -10,23 +10,23 @@ use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Scope};
 
-/// As long as `tracing` knows one listener only, a place in the code that is first reached by the
-/// thread of another test, where nobody listens, is taken for silent everywhere.
+/// With only one dispatcher, `tracing` caches a call site as disabled if another thread without a
+/// subscriber reaches it first. A second dispatcher prevents this.
 static ANOTHER: LazyLock<Dispatch> =
     LazyLock::new(|| Dispatch::new(tracing_subscriber::registry()));
 
-/// What was said so far.
+/// The recorded lines.
 #[derive(Clone, Default)]
 pub(super) struct Recorder(Arc<Mutex<Vec<String>>>);
 
 impl Recorder {
-    /// Listens on this thread until the guard is dropped.
+    /// Records this thread until the guard is dropped.
     pub(super) fn listen(&self) -> DefaultGuard {
         LazyLock::force(&ANOTHER);
         tracing::subscriber::set_default(tracing_subscriber::registry().with(self.clone()))
     }
 
-    /// Returns the lines about one subject, each as `LEVEL span{fields}: message fields`.
+    /// Returns the lines that contain a text, each as `LEVEL span{fields}: message fields`.
     pub(super) fn lines(&self, about: &str) -> String {
         let lines = self.0.lock().unwrap();
         lines.iter().filter(|line| line.contains(about)).cloned().collect::<Vec<_>>().join("\n")

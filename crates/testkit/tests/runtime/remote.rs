@@ -1,4 +1,4 @@
-//! Servers over HTTP: tokens, sign-in, and coming back after an outage.
+//! Tests HTTP servers: tokens, authorization, and reconnecting after an outage.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use wharf_testkit::server::Sample;
 
 use super::fixture::{Fixture, call, render, until};
 
-/// A server at an address of its own, with a token if one is given; dropped, it is gone.
+/// An HTTP server on its own port, with a token if one is given. It ends when dropped.
 struct RemoteServer {
     address: SocketAddr,
     _tasks: JoinSet<()>,
@@ -129,7 +129,7 @@ async fn a_lost_remote_server_is_an_error_and_is_reconnected() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), back).await.expect("it comes back");
+    tokio::time::timeout(Duration::from_secs(20), back).await.expect("it is reconnected");
     until(&runtime, "connected again", |it| it.server("far").unwrap().status == Status::Connected)
         .await;
     runtime.shutdown().await;

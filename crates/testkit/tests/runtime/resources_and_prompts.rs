@@ -1,4 +1,4 @@
-//! Resources, prompts, completions and instructions, of one server and of all.
+//! Tests resources, prompts, completions and instructions, of one server and of all.
 
 use insta::assert_snapshot;
 use serde_json::json;

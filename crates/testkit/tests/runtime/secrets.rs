@@ -1,4 +1,5 @@
-//! What a server was given is not in what Wharf says about it, even if the server repeats it.
+//! Tests that the secrets of a server are redacted in its errors and logs, even if it repeats
+//! them.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ async fn an_error_of_a_server_does_not_repeat_its_secrets() {
     ");
     let said = call(&runtime, "mcp_fs_do", json!({ "refuse": says() })).await;
     assert_snapshot!(said, @"TERMINAL Refused known=true the server answered: the key ••• is not known, Bearer ••• neither (code -32603)");
-    // What a tool returns is its own, also when it fails.
+    // The result of a tool is not redacted, also when it is an error.
     let said = call(&runtime, "mcp_fs_do", json!({ "text": SECRET, "fail": true })).await;
     assert_eq!(said, format!("Error: {SECRET}"));
     // A message that is cut is not cut inside a secret.
@@ -46,7 +47,7 @@ async fn an_error_of_a_server_does_not_repeat_its_secrets() {
     runtime.shutdown().await;
 }
 
-/// A server that answers every call with these words.
+/// A server that answers every request with this error.
 struct RefusingService(&'static str);
 
 impl Service for RefusingService {
@@ -76,7 +77,7 @@ async fn a_remote_error_repeats_neither_headers_nor_secrets_of_the_url() {
     });
     let mut fixture = Fixture::new();
     let url = format!("http://me:lion-4712@{address}/mcp?key=bear-4713");
-    // One begins with what is in the address.
+    // One header begins with the secret of the URL.
     let headers = json!({ "X-Key": format!("Bearer {SECRET}"), "X-More": "bear-4713-more" });
     fixture.server("web", json!({ "url": url, "headers": headers }));
     let runtime = fixture.start();

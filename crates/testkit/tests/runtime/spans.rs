@@ -1,4 +1,4 @@
-//! What an observer learns from spans and events, and what must never be in them.
+//! Tests the spans and events of `tracing`, and that they contain no payloads or secrets.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ async fn connection_spans_have_the_attempt_and_the_era() {
     runtime.shutdown().await;
     drop(listening);
     let about = recorder.lines("server=fs");
-    // When a life is closed does not depend on when others hear of its end.
+    // The order of closed connections relative to other lines is not fixed.
     let (lives, others): (Vec<_>, Vec<_>) =
         about.lines().partition(|line| line.starts_with("CLOSED connection"));
     assert_snapshot!(lives.join("\n"), @"
@@ -44,25 +44,25 @@ async fn connection_spans_have_the_attempt_and_the_era() {
     CLOSED connection{server=fs attempt=1 transport=stdio era=Legacy ended=stopped}
     ");
     assert_snapshot!(others.join("\n"), @"
-    DEBUG: a server stands differently server=fs status=connecting
+    DEBUG: the status of a server changed server=fs status=connecting
     INFO connection{server=fs attempt=1} connect{server=fs attempt=1 transport=stdio era=Legacy}: server started revision=2025-11-25
     CLOSED connect{server=fs attempt=1 transport=stdio era=Legacy}
-    DEBUG: a server stands differently server=fs status=connected
+    DEBUG: the status of a server changed server=fs status=connected
     WARN connection{server=fs attempt=1 transport=stdio era=Legacy}: server lost server=fs
-    DEBUG: a server stands differently server=fs status=reconnecting
+    DEBUG: the status of a server changed server=fs status=reconnecting
     INFO connection{server=fs attempt=1} connect{server=fs attempt=1 transport=stdio era=Legacy}: server started revision=2025-11-25
     CLOSED connect{server=fs attempt=1 transport=stdio era=Legacy}
-    DEBUG: a server stands differently server=fs status=connected
-    DEBUG: a server stands differently server=fs status=disconnected
+    DEBUG: the status of a server changed server=fs status=connected
+    DEBUG: the status of a server changed server=fs status=disconnected
     INFO connection{server=fs attempt=1 transport=stdio era=Legacy}: server stopped server=fs
     ");
     assert_snapshot!(recorder.lines("server=bad"), @"
-    DEBUG: a server stands differently server=bad status=connecting
+    DEBUG: the status of a server changed server=bad status=connecting
     WARN connection{server=bad attempt=1} connect{server=bad attempt=1}: server did not start kind=Connect
     CLOSED connect{server=bad attempt=1}
     CLOSED connection{server=bad attempt=1 ended=failed}
-    DEBUG: a server stands differently server=bad status=failed
-    DEBUG: a server stands differently server=bad status=disconnected
+    DEBUG: the status of a server changed server=bad status=failed
+    DEBUG: the status of a server changed server=bad status=disconnected
     ");
 }
 
@@ -123,11 +123,11 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
     runtime.shutdown().await;
     drop(listening);
     assert!(recorder.lines("CLOSED connect{").lines().count() >= 5, "{}", recorder.lines(""));
-    assert_eq!(recorder.lines("not for us").lines().count(), 1, "{}", recorder.lines(""));
+    assert_eq!(recorder.lines("a notification was ignored").lines().count(), 1, "{}", recorder.lines(""));
     assert_eq!(recorder.lines("canary"), "");
 }
 
-/// A server whose only tool breaks a rule.
+/// A server whose only tool violates the protocol.
 struct ViolatingService;
 
 impl Service for ViolatingService {
@@ -166,9 +166,9 @@ async fn violations_are_logged_without_text_of_the_server() {
     let snapshot = runtime.ready().await;
     runtime.shutdown().await;
     drop(listening);
-    assert_snapshot!(recorder.lines("something odd"), @"DEBUG connection{server=odd attempt=1} connect{server=odd attempt=1}: the server does something odd");
+    assert_snapshot!(recorder.lines("deviates"), @"DEBUG connection{server=odd attempt=1} connect{server=odd attempt=1}: the server deviates from the specification");
     assert_eq!(recorder.lines("canary"), "");
-    // Whoever asks what is wrong with it needs the name.
+    // The list of violations has the name of the tool.
     let warnings = snapshot.server("odd").unwrap().violations();
-    assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is no header name"#);
+    assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is not a valid header name"#);
 }

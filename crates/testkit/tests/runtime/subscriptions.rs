@@ -1,4 +1,4 @@
-//! Servers of the modern era tell of changes only to those who subscribe.
+//! Tests subscriptions: servers of the modern era notify only subscribers about changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ fn fixture(script: Script) -> (Fixture, Diary) {
     (fixture, diary)
 }
 
-/// Waits until the server has been asked something so many times.
+/// Waits until the server has received a method this many times.
 async fn asked(diary: &Diary, method: &str, times: usize) {
     let waiting = async {
         while diary.asked().iter().filter(|asked| *asked == method).count() < times {
@@ -69,7 +69,7 @@ async fn changes_in_quick_succession_are_debounced() {
     runtime.shutdown().await;
 }
 
-/// Collects which lists have changed until both others than the tools have.
+/// Waits until both resources and prompts have changed, and returns their new counts.
 async fn changes_of(runtime: &Runtime, act: impl Future<Output = ()>) -> String {
     let mut events = runtime.events();
     let told = async {
@@ -83,7 +83,7 @@ async fn changes_of(runtime: &Runtime, act: impl Future<Output = ()>) -> String 
         }
     };
     let both = async { tokio::join!(act, told) };
-    tokio::time::timeout(LIMIT, both).await.expect("the changes are told");
+    tokio::time::timeout(LIMIT, both).await.expect("the changes are reported");
     let many = (runtime.resources(None).await, runtime.prompts(None).await);
     format!("{} resources, {} prompts", many.0.items.len(), many.1.items.len())
 }
@@ -131,7 +131,7 @@ async fn a_server_without_changes_is_asked_for_its_tools_once() {
     let (fixture, diary) = fixture(Script::with_tools(["one"]));
     let runtime = fixture.start();
     runtime.ready().await;
-    // What is asked after the list shows that nothing came between.
+    // The order of the requests shows that no other list was requested.
     call(&runtime, "mcp_fs_one", json!({ "sleepMs": 600 })).await;
     assert_eq!(
         diary.asked(),
@@ -153,7 +153,7 @@ async fn a_reconnected_server_is_subscribed_to_again() {
     runtime.shutdown().await;
 }
 
-/// A server that has one tool when it is first asked, and two from then on, and tells nobody.
+/// A server that lists one tool at first and two from then on, without a notification.
 #[derive(Default)]
 struct GrowingService(AtomicUsize);
 

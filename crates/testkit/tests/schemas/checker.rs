@@ -1,4 +1,4 @@
-//! The checker itself: it lets good messages pass and finds what is wrong with bad ones.
+//! Tests the schema checker itself: it accepts valid messages and reports invalid ones.
 
 use serde_json::{Value, json};
 use wharf_protocol::era::Revision;

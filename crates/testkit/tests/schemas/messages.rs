@@ -11,7 +11,7 @@ use wharf_protocol::view::send::{
 };
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
 
-/// A message without its frame.
+/// The method and the parameters of a message.
 pub(crate) struct MessageSample {
     pub(crate) method: &'static str,
     pub(crate) params: Option<Json>,
@@ -25,7 +25,7 @@ fn bare(method: &'static str) -> MessageSample {
     MessageSample { method, params: None }
 }
 
-/// A client that says everything about itself.
+/// A client with all descriptive fields.
 pub(crate) fn client_info() -> ClientInfo {
     ClientInfo {
         title: Some("A client".into()),
@@ -35,7 +35,7 @@ pub(crate) fn client_info() -> ClientInfo {
     }
 }
 
-/// A client that can do everything.
+/// All capabilities of a client.
 pub(crate) fn capabilities() -> ClientCapabilities {
     let settings = || Object::try_from(r#"{"a":[1,"b"]}"#.parse::<Json>().unwrap()).unwrap();
     ClientCapabilities {
@@ -150,7 +150,7 @@ pub(crate) fn notifications(revision: Revision) -> Vec<MessageSample> {
     all
 }
 
-/// Answers of a client: the definition, the method that is answered, and the answer.
+/// Results of a client: the definition, the method of the request, and the result.
 pub(crate) fn results(revision: Revision) -> Vec<(&'static str, &'static str, Json)> {
     let said = |content: Vec<Json>| {
         let answer =

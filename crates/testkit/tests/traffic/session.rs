@@ -1,4 +1,4 @@
-//! A whole session in one revision, recorded: everything that both sides have to say to each other.
+//! Records a whole session in one revision that uses all features of both sides.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::handler::TestHandler;
 const DEADLINE: Duration = Duration::from_secs(15);
 const CHART: &str = "harbour://chart";
 
-/// Returns every line of a session, with who wrote it.
+/// Returns every line of a session with its sender.
 pub(crate) async fn recorded(revision: Revision) -> Vec<(Sender, String)> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("traffic");
@@ -82,7 +82,7 @@ async fn call_tools(peer: &Peer) {
         call(peer, question, &json!({})).await;
     }
     call(peer, "log", &json!({})).await;
-    // One that nobody waits for.
+    // A call that is cancelled.
     let endless = json!({"steps": 1, "pause_ms": 600_000});
     tokio::select! {
         text = call(peer, "slow", &endless) => panic!("{text}"),
@@ -119,7 +119,7 @@ async fn modern(peer: &Peer, changed: impl Future<Output = ()>) {
 
 async fn call(peer: &Peer, tool: &str, arguments: &Value) -> String {
     let arguments = Object::try_from(Json::encode(arguments).unwrap()).unwrap();
-    // What a modern server logs is asked for with each request.
+    // In the modern era, each request has the log level.
     let level = ("io.modelcontextprotocol/logLevel".to_owned(), r#""debug""#.parse().unwrap());
     let is_modern = peer.era() == Era::Modern;
     let options = RequestOptions {
@@ -132,7 +132,7 @@ async fn call(peer: &Peer, tool: &str, arguments: &Value) -> String {
     blocks.iter().find_map(|block| block.as_text()).unwrap().to_string()
 }
 
-/// Asks again and again; the deadline of the session ends it.
+/// Polls the server; the deadline of the session ends it.
 async fn until(peer: &Peer, event: &str, count: u64) {
     loop {
         let told: Value = serde_json::from_str(&call(peer, "history", &json!({})).await).unwrap();

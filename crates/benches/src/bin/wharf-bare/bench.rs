@@ -1,4 +1,4 @@
-//! The verbs `bench` and `blob`: how long a call takes on a connection that is warm.
+//! The verbs `bench` and `blob`: how long a call takes on an established connection.
 
 use std::io;
 use std::sync::Barrier;
@@ -12,10 +12,10 @@ use wharf_benches::{BenchTarget, CallTimes};
 
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
-/// With more requests outstanding both pipes could be full, and both sides wait for ever.
+/// With more outstanding requests both pipes can be full, and both sides wait forever.
 const MAX_ON_PIPES: usize = 256;
 
-/// Makes so many calls of `echo`, after half as many to warm up.
+/// Makes `calls` calls of `echo`, after half as many to warm up.
 pub(crate) fn echo(calls: usize, outstanding: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::echo(&"x".repeat(TEXT));
     let warm_up = (calls / 2).max(outstanding);
@@ -33,7 +33,7 @@ pub(crate) fn echo(calls: usize, outstanding: usize, target: &BenchTarget) -> io
         BenchTarget::Command(_) => {
             let mut connection = Connection::open_and_discover(target)?;
             let Link::Pipes(pipes) = &mut connection.link else {
-                return Err(io::Error::other("a command is spoken to over pipes"));
+                return Err(io::Error::other("a command has no pipes"));
             };
             call_pipelined(pipes, &request, warm_up, outstanding)?;
             let started = Instant::now();
@@ -43,13 +43,13 @@ pub(crate) fn echo(calls: usize, outstanding: usize, target: &BenchTarget) -> io
             call_in_threads(target, &request, [warm_up, calls], outstanding)?
         }
     };
-    #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of calls is small")]
     let rate = times.len() as f64 / elapsed.as_secs_f64();
     let (p50, p99) = (times.percentile(50), times.percentile(99));
     Ok(format!(r#"{{"p50_us": {p50:.2}, "p99_us": {p99:.2}, "calls_per_s": {rate:.0}}}"#))
 }
 
-/// Makes so many calls of `blob`, one after the other.
+/// Makes `calls` calls of `blob`, one after the other.
 pub(crate) fn blob(calls: usize, bytes: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::blob(bytes);
     let mut connection = Connection::open_and_discover(target)?;
@@ -59,7 +59,7 @@ pub(crate) fn blob(calls: usize, bytes: usize, target: &BenchTarget) -> io::Resu
         let length = connection.call(&request)?;
         times.push(started.elapsed());
         if length < bytes {
-            return Err(io::Error::other(format!("{length} bytes came instead of {bytes}")));
+            return Err(io::Error::other(format!("received {length} bytes instead of {bytes}")));
         }
     }
     Ok(format!(r#"{{"p50_us": {:.2}}}"#, times.percentile(50)))
@@ -76,24 +76,24 @@ fn call_sequentially(
         let length = connection.call(request)?;
         times.push(started.elapsed());
         if length < TEXT {
-            return Err(io::Error::other("the text did not come back"));
+            return Err(io::Error::other("the text was not echoed"));
         }
     }
     Ok(times)
 }
 
-/// Keeps many requests on the way from one thread: what one read brought is answered with as many
-/// new requests in one write.
+/// Keeps `outstanding` requests in flight from one thread: each read is followed by one write with
+/// as many new requests as there were responses.
 ///
-/// Every answer makes its caller ask again at once, as the callers of a real client do, so that the
-/// times are those with all of them waiting: a time and the rate multiply to their number.
+/// Each response is followed at once by a new request, as with the callers of a real client. The
+/// latency therefore includes the queue: latency times rate is the number of outstanding requests.
 fn call_pipelined(
     pipes: &mut Pipes,
     request: &Request,
     calls: usize,
     outstanding: usize,
 ) -> io::Result<CallTimes> {
-    // Far from the ids of the first exchange; one call has the same digits as the next.
+    // Larger than the ids of the handshake, and all ids have the same number of digits.
     const FIRST: u64 = 1_000_000;
     let mut times = CallTimes::default();
     let mut started = Vec::with_capacity(calls);
@@ -118,7 +118,7 @@ fn call_pipelined(
     Ok(times)
 }
 
-/// Keeps many requests on the way with a thread and a connection for each.
+/// Keeps `threads` requests in flight, each with its own thread and connection.
 fn call_in_threads(
     target: &BenchTarget,
     request: &Request,
@@ -138,7 +138,7 @@ fn call_in_threads(
                 let barrier = &barrier;
                 scope.spawn(move || {
                     let warm = call_sequentially(connection, request, share(warm_up, index));
-                    // Even a thread that failed lets the others go on.
+                    // A thread that failed must not block the others.
                     barrier.wait();
                     warm?;
                     call_sequentially(connection, request, share(calls, index))

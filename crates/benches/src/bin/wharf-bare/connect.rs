@@ -1,8 +1,8 @@
-//! The verb `connect`: many servers at once, until all tools of all are listed.
+//! The verb `connect`: connects to many servers and lists all their tools.
 //!
-//! Two threads share the work: starting a process is mostly the kernel's time, and one thread
-//! leaves the other cores waiting for it. Each thread first starts all its servers, so that they
-//! get ready while it goes on, and only then waits for their answers in turn.
+//! Two threads share the work, because starting a process is mostly kernel time and one thread
+//! would leave the other cores idle. Each thread first starts all its servers and then reads their
+//! responses one after the other.
 
 use std::io;
 use std::thread;
@@ -14,14 +14,14 @@ use wharf_benches::BenchTarget;
 
 const THREADS: usize = 2;
 
-/// A connection with all the text of its tools.
+/// A connection with the raw text of its tools.
 struct Connected {
-    #[expect(dead_code, reason = "it is held open while the driver waits")]
+    #[expect(dead_code, reason = "keeps the connection open while the driver waits")]
     connection: Connection,
     pages: Vec<Vec<u8>>,
 }
 
-/// Connects, tells the numbers, and holds the connections until the end of the input.
+/// Connects, prints the numbers, and keeps the connections open until stdin is closed.
 pub(crate) fn run(count: usize, target: &BenchTarget, print: impl Fn(String)) -> io::Result<()> {
     let started = Instant::now();
     let connected = connect(count, target)?;

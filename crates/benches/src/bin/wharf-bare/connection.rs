@@ -1,4 +1,4 @@
-//! One connection, over pipes or a socket: a request goes out, its answer comes back.
+//! One connection, over pipes or a socket: sends requests and waits for their responses.
 
 use std::io;
 
@@ -14,14 +14,14 @@ pub(crate) struct Connection {
     id: u64,
 }
 
-/// What is below a connection.
+/// The transport of a connection.
 pub(crate) enum Link {
     Pipes(Pipes),
     Socket(Socket),
 }
 
 impl Connection {
-    /// Opens a connection, without a word on it.
+    /// Opens a connection without sending anything.
     pub(crate) fn open(target: &BenchTarget) -> io::Result<Self> {
         let link = match target {
             BenchTarget::Command(command) => Link::Pipes(Pipes::open(command)?),
@@ -30,7 +30,7 @@ impl Connection {
         Ok(Self { link, id: 0 })
     }
 
-    /// Opens a connection and asks the server what it is.
+    /// Opens a connection and sends `server/discover`.
     pub(crate) fn open_and_discover(target: &BenchTarget) -> io::Result<Self> {
         let mut connection = Self::open(target)?;
         connection.call(&Request::discover())?;
@@ -48,20 +48,20 @@ impl Connection {
         }
     }
 
-    /// Waits for the answer to the last request and returns its length.
+    /// Waits for the response to the last request and returns its length.
     pub(crate) fn receive(&mut self) -> io::Result<usize> {
         let length = self.wait()?;
         self.read_buffer().consume(length);
         Ok(length)
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn call(&mut self, request: &Request) -> io::Result<usize> {
         self.send(request)?;
         self.receive()
     }
 
-    /// Waits for the first page of tools, which was asked for, and fetches all others.
+    /// Waits for the first page of tools, which was requested before, and requests the others.
     pub(crate) fn pages(&mut self) -> io::Result<Vec<Vec<u8>>> {
         let mut pages = Vec::new();
         loop {

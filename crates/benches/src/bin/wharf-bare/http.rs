@@ -1,6 +1,6 @@
-//! A server behind one connection that stays open; one request after the other.
+//! The HTTP transport: one keep-alive connection, one request after the other.
 //!
-//! Answers have to come whole, with a `Content-Length`, as those of the workload server do.
+//! Responses must have a `Content-Length`, as those of the workload server do.
 
 use std::io::{self, Write as _};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use std::net::TcpStream;
 use crate::message::{Request, fail_on_error};
 use crate::read_buffer::ReadBuffer;
 
-/// The longest head of an answer.
+/// The longest response head that is accepted.
 const MAX_HEAD_BYTES: usize = 16 << 10;
 
-/// A socket and what was read from it.
+/// A socket and the bytes that were read from it.
 pub(crate) struct Socket {
     stream: TcpStream,
     before_length: String,
@@ -44,7 +44,7 @@ impl Socket {
         self.stream.write_all(&self.out)
     }
 
-    /// Waits for the answer and returns the length of its body, which is all that is left unused.
+    /// Waits for the response, consumes its head, and returns the length of its body.
     pub(crate) fn wait(&mut self) -> io::Result<usize> {
         let (head, body) = loop {
             if let Some(found) = read_head(self.read_buffer.unused())? {
@@ -69,15 +69,19 @@ impl Socket {
     }
 }
 
-/// Returns the length of the head and of the body, when the head is complete.
+/// Returns the lengths of the head and of the body once the head is complete.
 fn read_head(text: &[u8]) -> io::Result<Option<(usize, usize)>> {
     let Some(end) = text.windows(4).position(|window| window == b"\r\n\r\n") else {
         let is_too_long = text.len() > MAX_HEAD_BYTES;
-        return if is_too_long { Err(io::Error::other("a head is too long")) } else { Ok(None) };
+        return if is_too_long {
+            Err(io::Error::other("the response head is too long"))
+        } else {
+            Ok(None)
+        };
     };
     let head = std::str::from_utf8(&text[..end]).map_err(io::Error::other)?;
     if !head.starts_with("HTTP/1.1 200") {
-        return Err(io::Error::other(format!("the server answers {head}")));
+        return Err(io::Error::other(format!("the server answered {head}")));
     }
     let length = head.split("\r\n").find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -85,7 +89,7 @@ fn read_head(text: &[u8]) -> io::Result<Option<(usize, usize)>> {
     });
     match length {
         Some(length) => Ok(Some((end + 4, length))),
-        None => Err(io::Error::other("an answer came without its length")),
+        None => Err(io::Error::other("a response has no Content-Length")),
     }
 }
 

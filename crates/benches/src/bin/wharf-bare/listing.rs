@@ -1,4 +1,4 @@
-//! The verb `list`: how long it takes to list all tools, and how much memory they need.
+//! The verb `list`: how long it takes to list all tools, and how much memory that needs.
 
 use std::io;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use crate::connection::Connection;
 use crate::message::{Request, count_tools};
 use wharf_benches::{BenchTarget, CallTimes, peak_kib};
 
-/// Lists all tools so many times on one connection; each list is dropped before the next.
+/// Lists all tools `count` times on one connection; each list is dropped before the next.
 pub(crate) fn run(count: usize, target: &BenchTarget) -> io::Result<String> {
     let request = Request::list(None);
     let mut connection = Connection::open_and_discover(target)?;
@@ -20,7 +20,7 @@ pub(crate) fn run(count: usize, target: &BenchTarget) -> io::Result<String> {
         times.push(started.elapsed());
         peak = peak.or_else(peak_kib);
         if pages.iter().all(|page| count_tools(&page[..page.len().min(4096)]) == 0) {
-            return Err(io::Error::other("no tools came"));
+            return Err(io::Error::other("the list has no tools"));
         }
     }
     let peak = peak.map_or("null".to_owned(), |kib| kib.to_string());

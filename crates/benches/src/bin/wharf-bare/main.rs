@@ -1,14 +1,14 @@
-//! The limit that our client is measured against: a client written by hand on blocking pipes and
-//! sockets, with std alone.
+//! The client that our client is compared with: written by hand on blocking pipes and sockets, with
+//! std alone.
 //!
-//! It makes the same exchange as ours (`server/discover`, `tools/list` to the last page, calls with
-//! the metadata they need) and has the same command line as `wharf-bench`, but it looks at no more
-//! JSON than it must: the id of an answer, the cursor of a page. Everything else stays text.
+//! It sends the same requests as ours (`server/discover`, all pages of `tools/list`, calls with the
+//! required metadata) and has the same command line as `wharf-bench`. It reads only the necessary
+//! JSON: the id of a response and the cursor of a page. Everything else stays text.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "the drivers of the benches answer on stdout and complain on stderr"
+    reason = "the drivers print results to stdout and errors to stderr"
 )]
 
 mod bench;
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use wharf_benches::BenchTarget;
 
 const USAGE: &str = "usage: wharf-bare VERB … TARGET…
-  connect K TARGET…     connect to K copies, list all tools, wait for the end of the input
+  connect K TARGET…     connect to K copies, list all tools, wait until stdin is closed
   bench N CONC TARGET…  N calls of `echo` with CONC outstanding
   blob N BYTES TARGET…  N calls of `blob`, one after the other
   list N TARGET…        list all tools N times
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line says and prints the line with the numbers.
+/// Runs the verb and prints one line of JSON with the numbers.
 fn run(arguments: &[String]) -> io::Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let numbers = match words[..] {
@@ -69,6 +69,6 @@ fn run(arguments: &[String]) -> io::Result<()> {
 fn number(text: &str) -> io::Result<usize> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
-        _ => Err(io::Error::other(format!("`{text}` is no number above 0\n{USAGE}"))),
+        _ => Err(io::Error::other(format!("`{text}` is not a number above 0\n{USAGE}"))),
     }
 }

@@ -1,21 +1,21 @@
-//! What is sent, and the little that is read of an answer.
+//! Renders requests, and finds the id, the error and the cursor in a response.
 //!
 //! A request is rendered once; only its id changes from call to call.
 
 use std::io::{self, Write as _};
 
-/// The metadata that the protocol wants on every request.
+/// The metadata that the protocol requires in every request.
 const META: &str = concat!(
     r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientInfo":{"name":"wharf-bare","version":"0.1.0"},"#,
     r#""io.modelcontextprotocol/clientCapabilities":{}}"#
 );
-/// How far from either end of an answer the id or the cursor may stand.
+/// How far from either end of a response the id or the cursor may be.
 const EDGE: usize = 256;
 
 /// A request without its id.
 pub(crate) struct Request {
-    /// What HTTP repeats in headers: the method, and the name of a tool.
+    /// The HTTP headers that repeat the method and the name of the tool.
     pub(crate) headers: String,
     after_id: String,
 }
@@ -57,7 +57,7 @@ impl Request {
     }
 }
 
-/// Returns the id of an answer; a notification has none.
+/// Returns the id of a response; a notification has none.
 pub(crate) fn id_of(answer: &[u8]) -> Option<u64> {
     let digits = find_near_ends(answer, br#""id":"#)?;
     let mut id = None;
@@ -67,28 +67,28 @@ pub(crate) fn id_of(answer: &[u8]) -> Option<u64> {
     id
 }
 
-/// Fails if the answer is an error.
+/// Fails if the response is an error.
 pub(crate) fn fail_on_error(answer: &[u8]) -> io::Result<()> {
     let start = &answer[..answer.len().min(64)];
     if find(start, br#""error":"#).is_none() {
         return Ok(());
     }
-    Err(io::Error::other(format!("the server says {}", String::from_utf8_lossy(answer).trim())))
+    Err(io::Error::other(format!("the server answered {}", String::from_utf8_lossy(answer).trim())))
 }
 
-/// Returns where the list goes on.
+/// Returns the cursor of the next page.
 pub(crate) fn next_cursor(page: &[u8]) -> Option<&str> {
     let rest = find_near_ends(page, br#""nextCursor":""#)?;
     let end = rest.iter().position(|&byte| byte == b'"')?;
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-/// Counts the tools of a page; slow, so it is done when the clock has stopped.
+/// Counts the tools of a page. It is slow, so it runs after the time was taken.
 pub(crate) fn count_tools(page: &[u8]) -> usize {
     String::from_utf8_lossy(page).matches(r#""inputSchema":"#).count()
 }
 
-/// Returns what follows the key, which is looked for at the start, then at the end.
+/// Returns what follows the key, which is searched near the start, then near the end.
 fn find_near_ends<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let found = find(&text[..text.len().min(EDGE)], key).or_else(|| {
         let from = text.len().saturating_sub(EDGE);

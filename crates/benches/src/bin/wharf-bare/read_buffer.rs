@@ -1,20 +1,20 @@
-//! The bytes that came and are not used yet.
+//! The buffer of received bytes that are not consumed yet.
 //!
-//! They are read straight to where they stay: an answer is a part of this buffer, and a page of
-//! tools is the buffer itself, handed over.
+//! Nothing is copied: a response is a slice of this buffer, and a page of tools is the buffer
+//! itself, moved to the caller.
 
 use std::io::{self, BufRead as _, Read};
 
-/// The first size of the buffer: a connection at rest should be small, and so are most answers.
+/// The first size of the buffer: an idle connection should be small, and most responses are.
 const INITIAL_BYTES: usize = 16 << 10;
-/// What is added for a longer answer; also what a pipe holds.
+/// How much is added for a longer response; also the capacity of a pipe.
 const GROWTH_BYTES: usize = 64 << 10;
-/// A read into less space than this is not worth its call.
+/// The buffer grows before a read with less free space than this.
 const MIN_READ_BYTES: usize = 4 << 10;
-/// The longest answer that is taken.
+/// The longest response that is accepted.
 const MAX_BYTES: usize = 256 << 20;
 
-/// A buffer of which `start..end` is still to be used.
+/// A buffer of which `start..end` is not consumed yet.
 #[derive(Default)]
 pub(crate) struct ReadBuffer {
     bytes: Vec<u8>,
@@ -23,19 +23,19 @@ pub(crate) struct ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// Returns what is there.
+    /// Returns the bytes that are not consumed yet.
     pub(crate) fn unused(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Returns the next so many bytes as used.
+    /// Consumes and returns the next `length` bytes.
     pub(crate) fn consume(&mut self, length: usize) -> &[u8] {
         let from = self.start;
         self.start += length;
         &self.bytes[from..self.start]
     }
 
-    /// Hands over the next so many bytes for good.
+    /// Consumes the next `length` bytes and returns them as a vector.
     pub(crate) fn take_owned(&mut self, length: usize) -> Vec<u8> {
         if self.start + length < self.end {
             return self.consume(length).to_vec();
@@ -53,21 +53,24 @@ impl ReadBuffer {
         self.bytes
     }
 
-    /// Waits for more, at least `wanted` bytes of space given; fails at the end of the stream.
+    /// Reads once, with at least `wanted` bytes of free space; fails at the end of the stream.
     pub(crate) fn fill(&mut self, from: &mut impl Read, wanted: usize) -> io::Result<()> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
         if self.bytes.len() - self.end < wanted.max(MIN_READ_BYTES) {
             if self.end.saturating_add(wanted) > MAX_BYTES {
-                return Err(io::Error::other("an answer is too long"));
+                return Err(io::Error::other("a response is too long"));
             }
-            // No more than needed is touched, however much the vector reserves.
+            // Only this part is zeroed, however much the vector reserves.
             let more = if self.bytes.is_empty() { INITIAL_BYTES } else { GROWTH_BYTES };
             self.bytes.resize(self.end + wanted.max(more), 0);
         }
         match from.read(&mut self.bytes[self.end..])? {
-            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server is gone")),
+            0 => Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the server closed the connection",
+            )),
             read => {
                 self.end += read;
                 Ok(())
@@ -75,9 +78,9 @@ impl ReadBuffer {
         }
     }
 
-    /// Returns the length of the next line with its end, if all of it is there.
+    /// Returns the length of the next line with its line end, if it is complete.
     ///
-    /// The first `searched` bytes have been searched before.
+    /// The first `searched` bytes contain no line end.
     pub(crate) fn line(&self, searched: usize) -> Option<usize> {
         let text = &self.bytes[self.start + searched..self.end];
         // The fastest search for one byte that std offers.
@@ -85,7 +88,7 @@ impl ReadBuffer {
         (length > 0 && text[length - 1] == b'\n').then_some(searched + length)
     }
 
-    /// Waits until a whole line is there and returns its length.
+    /// Waits for a complete line and returns its length.
     pub(crate) fn wait_for_line(&mut self, from: &mut impl Read) -> io::Result<usize> {
         let mut searched = 0;
         loop {
@@ -102,7 +105,7 @@ impl ReadBuffer {
 mod tests {
     use super::*;
 
-    /// Gives out one byte more with every read.
+    /// Returns one byte more with every read.
     struct SlowReader(Vec<u8>, usize);
 
     impl Read for SlowReader {

@@ -1,4 +1,4 @@
-//! A server on the other end of two pipes; one message a line.
+//! The stdio transport: a child process with two pipes, one message per line.
 
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,8 +16,8 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    /// Starts the server with our environment and our stderr.
-    #[expect(clippy::disallowed_methods, reason = "the bare client starts a child the plain way")]
+    /// Starts the server; it inherits the environment and stderr.
+    #[expect(clippy::disallowed_methods, reason = "the bare client uses std alone")]
     pub(crate) fn open(command: &[String]) -> io::Result<Self> {
         let mut child = Command::new(&command[0])
             .args(&command[1..])
@@ -46,7 +46,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Waits for the answer with this id and returns its length.
+    /// Waits for the response with this id and returns its length.
     pub(crate) fn wait(&mut self, id: u64) -> io::Result<usize> {
         loop {
             let length = self.read_buffer.wait_for_line(&mut self.output)?;
@@ -59,12 +59,12 @@ impl Pipes {
         }
     }
 
-    /// Waits until something came.
+    /// Reads once; waits until there is something to read.
     pub(crate) fn fill(&mut self) -> io::Result<()> {
         self.read_buffer.fill(&mut self.output, 0)
     }
 
-    /// Returns the id of the next answer that is there.
+    /// Returns the id of the next response in the buffer.
     pub(crate) fn next_id(&mut self) -> io::Result<Option<u64>> {
         while let Some(length) = self.read_buffer.line(0) {
             let line = self.read_buffer.consume(length);
@@ -83,7 +83,7 @@ impl Pipes {
 
 impl Drop for Pipes {
     fn drop(&mut self) {
-        // Not every server ends at the end of its input, and a bench does not wait for those.
+        // Some servers do not end when their stdin is closed.
         self.child.kill().ok();
         self.child.wait().ok();
     }

@@ -1,4 +1,4 @@
-//! The verbs `bench` and `blob`: how long a call takes on a connection that is warm.
+//! The verbs `bench` and `blob`: how long a call takes on an established connection.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::connect_spec::{ConnectSpec, request_options};
 /// The length of the text that is echoed.
 const TEXT: usize = 100;
 
-/// Makes so many calls of `echo`, after half as many to warm up.
+/// Makes `calls` calls of `echo`, after half as many to warm up.
 pub(crate) async fn echo(
     calls: usize,
     outstanding: usize,
@@ -24,14 +24,14 @@ pub(crate) async fn echo(
     let arguments = object(&format!(r#"{{"text":"{}"}}"#, "x".repeat(TEXT)))?;
     run_calls(&peer, &arguments, (calls / 2).max(outstanding), outstanding).await?;
     let (mut times, elapsed) = run_calls(&peer, &arguments, calls, outstanding).await?;
-    #[expect(clippy::cast_precision_loss, reason = "nobody makes that many calls")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of calls is small")]
     let rate = times.len() as f64 / elapsed.as_secs_f64();
     let (p50, p99) = (times.percentile(50), times.percentile(99));
     peer.close().await;
     Ok(format!(r#"{{"p50_us": {p50:.2}, "p99_us": {p99:.2}, "calls_per_s": {rate:.0}}}"#))
 }
 
-/// Makes so many calls of `blob`, one after the other.
+/// Makes `calls` calls of `blob`, one after the other.
 pub(crate) async fn blob(
     calls: usize,
     bytes: usize,
@@ -45,14 +45,14 @@ pub(crate) async fn blob(
         let result = peer.call_tool("blob", Some(&arguments), &request_options()).await?;
         times.push(started.elapsed());
         if result.is_error() || result.raw().as_str().len() < bytes {
-            return Err("the blob did not come".into());
+            return Err("the blob was not returned".into());
         }
     }
     peer.close().await;
     Ok(format!(r#"{{"p50_us": {:.2}}}"#, times.percentile(50)))
 }
 
-/// Keeps so many callers busy, each with a task of its own, as agents would.
+/// Keeps `outstanding` callers busy, each in its own task, as agents would.
 async fn run_calls(
     peer: &Peer,
     arguments: &Object,
@@ -79,7 +79,7 @@ async fn run_calls(
     Ok((times, started.elapsed()))
 }
 
-/// Notes how long the last call took, and tells whether there is another to make.
+/// Records how long the last call took, and returns whether there is another to make.
 fn take_one(left: &Mutex<(usize, CallTimes)>, last: Option<Duration>) -> bool {
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(time) = last {
@@ -95,7 +95,7 @@ async fn call(peer: &Peer, arguments: &Object) -> Result<Duration, Failure> {
     let result = peer.call_tool("echo", Some(arguments), &request_options()).await?;
     let elapsed = started.elapsed();
     if result.is_error() || result.raw().as_str().len() < TEXT {
-        return Err("the text did not come back".into());
+        return Err("the text was not echoed".into());
     }
     Ok(elapsed)
 }

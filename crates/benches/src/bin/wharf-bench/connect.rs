@@ -1,4 +1,4 @@
-//! The verb `connect`: many servers at once, until all tools of all are listed.
+//! The verb `connect`: connects to many servers at once and lists all their tools.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use wharf_protocol::view::ToolDefinition;
 use crate::Failure;
 use crate::connect_spec::{ConnectSpec, request_options};
 
-/// Connects, tells the numbers, and holds the connections until the end of the input.
+/// Connects, prints the numbers, and keeps the connections open until stdin is closed.
 pub(crate) async fn run(count: usize, target: &BenchTarget) -> Result<(), Failure> {
     let started = Instant::now();
     reserve_descriptors(count);

@@ -1,4 +1,4 @@
-//! Makes connections as any host would, with nothing special for the bench.
+//! Connects to the benchmarked server over stdio or HTTP, as any host would.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use wharf_protocol::{
 
 use crate::Failure;
 
-/// A way to a server, made once for as many connections as are wanted.
+/// How to connect to a server; one value is used for all connections.
 pub(crate) enum ConnectSpec {
     Stdio(StdioSpec),
     Http(HttpSpec),

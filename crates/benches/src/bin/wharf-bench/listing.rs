@@ -1,4 +1,4 @@
-//! The verb `list`: how long it takes to list all tools, and how much memory they need.
+//! The verb `list`: how long it takes to list all tools, and how much memory that needs.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use wharf_benches::{BenchTarget, CallTimes, peak_kib};
 use crate::Failure;
 use crate::connect_spec::{ConnectSpec, request_options};
 
-/// Lists all tools so many times on one connection; each list is dropped before the next.
+/// Lists all tools `count` times on one connection; each list is dropped before the next.
 pub(crate) async fn run(count: usize, target: &BenchTarget) -> Result<String, Failure> {
     let peer = ConnectSpec::new(target)?.connect().await?;
     let mut times = CallTimes::default();
@@ -18,7 +18,7 @@ pub(crate) async fn run(count: usize, target: &BenchTarget) -> Result<String, Fa
         times.push(started.elapsed());
         peak = peak.or_else(peak_kib);
         if listing.items.is_empty() {
-            return Err("no tools came".into());
+            return Err("the list has no tools".into());
         }
     }
     peer.close().await;

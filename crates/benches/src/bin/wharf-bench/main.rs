@@ -1,11 +1,13 @@
-//! The driver of the benches: our client, with the command line of `wharf-bare`, its limit.
+//! The benchmark driver of our client. It has the command line of `wharf-bare`, the client that it
+//! is compared with.
 //!
-//! One thread does everything, as a host's event loop would; the numbers go to stdout as one line.
+//! One thread does everything, as a host's event loop would. The numbers are printed to stdout as
+//! one line of JSON.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "the drivers of the benches answer on stdout and complain on stderr"
+    reason = "the drivers print results to stdout and errors to stderr"
 )]
 
 mod calls;
@@ -19,13 +21,13 @@ use std::process::ExitCode;
 use wharf_benches::BenchTarget;
 
 const USAGE: &str = "usage: wharf-bench VERB … TARGET…
-  connect K TARGET…     connect to K copies, list all tools, wait for the end of the input
+  connect K TARGET…     connect to K copies, list all tools, wait until stdin is closed
   bench N CONC TARGET…  N calls of `echo` with CONC outstanding
   blob N BYTES TARGET…  N calls of `blob`, one after the other
   list N TARGET…        list all tools N times
 TARGET is a command with its arguments, or http://HOST:PORT/PATH";
 
-/// Whatever went wrong; the driver only shows it.
+/// Any error; the driver only prints it.
 type Failure = Box<dyn Error + Send + Sync>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -64,6 +66,6 @@ async fn run(arguments: &[String]) -> Result<(), Failure> {
 fn number(text: &str) -> Result<usize, Failure> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
-        _ => Err(format!("`{text}` is no number above 0\n{USAGE}").into()),
+        _ => Err(format!("`{text}` is not a number above 0\n{USAGE}").into()),
     }
 }

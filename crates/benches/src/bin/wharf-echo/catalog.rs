@@ -1,7 +1,7 @@
-//! The tools, rendered once: every page of the list lies ready as the text of a whole result.
+//! The tools of the server. Every page of `tools/list` is rendered once, as a complete result.
 //!
-//! Beside `echo` and `blob` there are tools that only look like real ones: names, descriptions
-//! and schemas of the usual size (some 700 bytes each), and no two alike.
+//! `echo` and `blob` are real. The others only fill the list: they have names, descriptions and
+//! schemas of the usual size (some 700 bytes each), and no two are equal.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ pub(crate) struct ToolCatalog {
 }
 
 impl ToolCatalog {
-    /// Renders so many tools, with at most so many on one page.
+    /// Renders `tools` tools, with at most `page` of them on one page.
     pub(crate) fn new(tools: usize, page: Option<usize>) -> Self {
         let (names, rendered): (Vec<_>, Vec<_>) = (0..tools).map(tool).unzip();
         let chunks = rendered.chunks(page.unwrap_or(tools));
@@ -43,14 +43,14 @@ impl ToolCatalog {
             } else {
                 String::new()
             };
-            // Nothing may be kept: a listing that is measured has to be a listing.
+            // The client must not cache the list, or the benchmark would measure its cache.
             let hints = r#""ttlMs":0,"cacheScope":"public","resultType":"complete""#;
             format!(r#"{{"tools":[{}]{next},{hints}}}"#, tools.join(","))
         });
         Self { pages: pages.collect(), names }
     }
 
-    /// Returns the result with the page at this cursor.
+    /// Returns the result for the page at this cursor.
     pub(crate) fn page(&self, cursor: Option<&[u8]>) -> Option<&str> {
         let index = match cursor {
             None => 0,
@@ -59,7 +59,7 @@ impl ToolCatalog {
         self.pages.get::<usize>(index).map(String::as_str)
     }
 
-    /// Returns whether there is a tool of this name.
+    /// Returns whether a tool has this name.
     pub(crate) fn has(&self, name: &[u8]) -> bool {
         self.names.iter().any(|known| known.as_bytes() == name)
     }

@@ -1,9 +1,9 @@
-//! Streamable HTTP without streams: a thread per connection, which stays open, and one write per
-//! answer.
+//! Streamable HTTP without streams: one thread per keep-alive connection, one write per response.
 //!
-//! Only what a bench needs: requests carry a `Content-Length`, and the path is not looked at.
+//! It supports only what the benchmarks need: requests have a `Content-Length`, and the path is
+//! ignored.
 
-#![expect(clippy::print_stdout, reason = "the first line tells where the server listens")]
+#![expect(clippy::print_stdout, reason = "the first line is the address of the server")]
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,12 +14,12 @@ use crate::catalog::ToolCatalog;
 use crate::response::{ClientSession, EchoResponse};
 use crate::stdio::write_parts;
 
-/// The first size of a connection's buffer; a usual request fits.
+/// The first size of the buffer of a connection; a usual request fits.
 const READ: usize = 16 << 10;
-/// The longest request that is taken.
+/// The longest request that is accepted.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 
-/// Serves until the end of the input.
+/// Serves until stdin is closed.
 pub(crate) fn serve(address: SocketAddr, catalog: ToolCatalog) -> io::Result<()> {
     let listener = TcpListener::bind(address)?;
     println!("http://{}/mcp", listener.local_addr()?);
@@ -27,7 +27,7 @@ pub(crate) fn serve(address: SocketAddr, catalog: ToolCatalog) -> io::Result<()>
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let catalog = Arc::clone(&catalog);
-            // A connection that fails is the client's loss; the others go on.
+            // An error ends only this connection.
             thread::spawn(move || serve_connection(stream, &catalog).ok());
         }
     });
@@ -80,7 +80,7 @@ fn serve_connection(mut stream: TcpStream, catalog: &ToolCatalog) -> io::Result<
     }
 }
 
-/// Reads what is there; returns false at the end of the stream.
+/// Reads once; returns false at the end of the stream.
 fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<bool> {
     if *filled == buffer.len() {
         buffer.resize(buffer.len() * 2, 0);
@@ -90,7 +90,7 @@ fn fill(stream: &mut TcpStream, buffer: &mut Vec<u8>, filled: &mut usize) -> io:
     Ok(read > 0)
 }
 
-/// What is needed of the head of a request.
+/// The needed parts of the head of a request.
 struct Head {
     is_post: bool,
     length: usize,
@@ -98,12 +98,12 @@ struct Head {
 }
 
 impl Head {
-    /// Returns nothing while the head is not complete.
+    /// Returns `None` while the head is incomplete.
     fn read(text: &[u8]) -> io::Result<Option<Self>> {
         let Some(end) = text.windows(4).position(|window| window == b"\r\n\r\n") else {
             let is_too_long = text.len() >= READ;
             return if is_too_long {
-                Err(io::Error::other("a head is too long"))
+                Err(io::Error::other("the request head is too long"))
             } else {
                 Ok(None)
             };
@@ -116,7 +116,7 @@ impl Head {
                 let value = std::str::from_utf8(&value[1..]).unwrap_or_default();
                 body = value.trim().parse().map_err(io::Error::other)?;
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-                return Err(io::Error::other("a request has to have a length"));
+                return Err(io::Error::other("a request must have a Content-Length"));
             }
         }
         if body > MAX_REQUEST_BYTES {

@@ -1,15 +1,15 @@
-//! One message in, one answer out, for both eras.
+//! Reads one message and writes its response, for both eras.
 //!
-//! An answer is written in two parts: what is made for this request goes into the caller's buffer,
-//! and a long text that lies ready (a page of tools, a blob) is lent, so that it is never copied.
-//! The brace that closes the message is left to the transport, which has to end it anyway.
+//! A response has two parts: the part that is specific to the request is appended to the caller's
+//! buffer, and a long text that exists already (a page of tools, a blob) is borrowed, so that it is
+//! never copied. The transport appends the brace that closes the message.
 
 use crate::catalog::ToolCatalog;
 use crate::scan::{Members, string, value};
 
 /// The longest text that `blob` returns.
 const MAX_BLOB_BYTES: usize = 64 << 20;
-/// One line of a blob and how it looks in JSON: as in a real file, every line ends in an escape.
+/// One line of a blob. In JSON each line end is an escape, as in the text of a real file.
 const LINE: &str =
     "The quick brown fox jumps over the lazy dog, then naps in the warm afternoon sun";
 const DISCOVER: &str = concat!(
@@ -20,20 +20,20 @@ const DISCOVER: &str = concat!(
 /// The revisions with `initialize`, newest first.
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// What one client is answered with.
+/// The state of one client connection.
 pub(crate) struct ClientSession<'c> {
     catalog: &'c ToolCatalog,
     blob: String,
     blob_bytes: Option<usize>,
 }
 
-/// The answer to one message.
+/// The response to one message.
 pub(crate) enum EchoResponse<'a> {
-    /// A notification, or an answer of the client: nothing is said.
+    /// The message was a notification or a response: nothing is sent.
     NoResponse,
-    /// The buffer, then this text (often empty); the method was understood.
+    /// The response is the buffer, then this text, which is often empty.
     Reply(&'a str),
-    /// The buffer holds an error: there is no such method.
+    /// The buffer holds an error: the method does not exist.
     UnknownMethod,
 }
 
@@ -71,14 +71,14 @@ impl<'c> ClientSession<'c> {
         Self { catalog, blob: String::new(), blob_bytes: None }
     }
 
-    /// Appends the first part of the answer to `out` and returns the second.
+    /// Appends the first part of the response to `out` and returns the second.
     pub(crate) fn answer(&mut self, message: &[u8], out: &mut Vec<u8>) -> EchoResponse<'_> {
         let request = Request::read(message);
         let Some(id) = request.id else {
             if request.method.is_some() {
                 return EchoResponse::NoResponse;
             }
-            return error(out, b"null", -32700, "this is no message");
+            return error(out, b"null", -32700, "this is not a message");
         };
         match request.method {
             None => EchoResponse::NoResponse,
@@ -132,7 +132,7 @@ impl<'c> ClientSession<'c> {
         }
     }
 
-    /// Returns the result with so much text; it is made again only for another length.
+    /// Returns a result with `bytes` bytes of text; it is kept for calls with the same length.
     fn blob(&mut self, bytes: usize) -> &str {
         if self.blob_bytes != Some(bytes) {
             let mut text = String::with_capacity(bytes + bytes / LINE.len() + 128);
@@ -154,14 +154,14 @@ fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     Members::of(object).find(|(key, _)| *key == name.as_bytes()).map(|(_, rest)| rest)
 }
 
-/// Starts the answer and lends the whole result.
+/// Starts the response and borrows the whole result.
 fn borrowed_result<'a>(out: &mut Vec<u8>, id: &[u8], result: &'a str) -> EchoResponse<'a> {
     start_message(out, id);
     out.extend_from_slice(br#","result":"#);
     EchoResponse::Reply(result)
 }
 
-/// Writes the whole answer of a tool that says this, which is a string in JSON.
+/// Writes a whole result with one text, which is given as a JSON string.
 fn text_result(out: &mut Vec<u8>, id: &[u8], text: &[u8]) -> EchoResponse<'static> {
     start_message(out, id);
     out.extend_from_slice(br#","result":{"content":[{"type":"text","text":"#);
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one message; the result must be JSON.
+    /// Answers one message; the response must be JSON.
     fn answer(message: &str) -> Value {
         let catalog = ToolCatalog::new(5, Some(3));
         let mut session = ClientSession::new(&catalog);

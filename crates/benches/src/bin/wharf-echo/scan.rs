@@ -1,12 +1,12 @@
-//! Looks into a JSON object without building anything and without reading more than needed.
+//! Scans the members of a JSON object without building a tree and without reading more than needed.
 //!
-//! A bench may rely on its clients to send valid JSON, so this finds the members of valid objects
-//! in any order and spacing; on other text it finds less, but never panics or runs on.
+//! The benchmark clients send valid JSON, so this finds the members of valid objects in any order
+//! and spacing. In other text it finds fewer members, but it never panics or loops forever.
 
-/// The members of one object, as key and the text from the value on; `value` cuts that text.
+/// The members of one object, as key and the text from the value on; `value` cuts that text off.
 ///
-/// The text after the value stays because the last member is often the one that is wanted, and
-/// its end then need not be found.
+/// The text after the value is kept, because the caller often needs the last member only, and then
+/// its end need not be found.
 pub(crate) struct Members<'a> {
     text: &'a [u8],
     at: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Starts in front of an object; anything else has no members.
+    /// Reads an object; any other value has no members.
     pub(crate) fn of(text: &'a [u8]) -> Self {
         let at = skip_space(text, 0);
         let is_object = text.get(at) == Some(&b'{');
@@ -51,12 +51,12 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Returns the value at the start of the text, without what follows it.
+/// Returns the value at the start of the text.
 pub(crate) fn value(text: &[u8]) -> &[u8] {
     &text[..value_end(text, 0)]
 }
 
-/// Returns what is inside the quotes, if the value is a string.
+/// Returns the text inside the quotes if the value is a string.
 pub(crate) fn string(text: &[u8]) -> Option<&[u8]> {
     value(text).strip_prefix(b"\"")?.strip_suffix(b"\"")
 }

@@ -1,20 +1,20 @@
-//! The pipes: one message a line, and one write for all answers to what one read brought.
+//! The stdio transport: one message per line, and one write for all responses to one read.
 
 use std::io::{self, BufRead as _, IoSlice, Read as _, Write};
 
 use crate::catalog::ToolCatalog;
 use crate::response::{ClientSession, EchoResponse};
 
-/// What is read at once; also what a pipe holds.
+/// The size of a read; also the capacity of a pipe.
 const READ: usize = 64 << 10;
-/// The longest line that is taken.
+/// The longest line that is accepted.
 const MAX_LINE_BYTES: usize = 64 << 20;
-/// Lent text up to this length is copied, so that it goes out with its neighbours.
+/// Borrowed text up to this length is copied, so that it is part of the same write.
 const COPIED: usize = 16 << 10;
 
-/// Answers until the end of the input.
+/// Serves until stdin is closed.
 pub(crate) fn serve(catalog: &ToolCatalog) -> io::Result<()> {
-    // With an empty buffer of their own both handles pass large reads and whole lines through.
+    // Both handles are buffered, but pass large reads and complete lines through.
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let mut session = ClientSession::new(catalog);
@@ -68,7 +68,7 @@ fn respond(
     Ok(())
 }
 
-/// Writes three texts as if they were one.
+/// Writes three texts with vectored writes.
 pub(crate) fn write_parts(output: &mut impl Write, parts: [&[u8]; 3]) -> io::Result<()> {
     let mut slices = parts.map(IoSlice::new);
     let mut left = &mut slices[..];
@@ -81,7 +81,7 @@ pub(crate) fn write_parts(output: &mut impl Write, parts: [&[u8]; 3]) -> io::Res
     Ok(())
 }
 
-/// Returns the length of the first line with its end, if it has one.
+/// Returns the length of the first line with its line end, if it is complete.
 fn line_length(text: &[u8]) -> Option<usize> {
     // The fastest search for one byte that std offers.
     let length = { text }.skip_until(b'\n').ok()?;

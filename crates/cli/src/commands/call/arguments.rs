@@ -1,6 +1,7 @@
-//! What was typed for a tool: words that need its schema to mean something, or JSON.
+//! The arguments typed for a tool: `key=value` words, which need the tool's schema, or a JSON
+//! object.
 //!
-//! Files that the words name are read before anything is connected.
+//! Files that the words name are read before Wharf connects.
 
 use wharf::arguments::from_pairs;
 use wharf::protocol::Json;
@@ -13,16 +14,16 @@ use crate::commands::failure::pair_hint;
 use crate::commands::file_values::{read_into, read_text};
 use crate::commands::tool_usage::ToolUsage;
 
-/// What was typed for a tool.
+/// The arguments as typed.
 pub(super) enum TypedArguments {
-    /// `key=value` words, with the contents of the files that they named.
+    /// `key=value` words, with `@file` values replaced by the contents of the files.
     Words(Vec<String>),
-    /// An object.
+    /// A JSON object.
     Object(Json),
 }
 
 impl TypedArguments {
-    /// Takes the words, or JSON instead of them, which may be on the standard input or in a file.
+    /// Reads the words, or the JSON of `--args`, which may be on the standard input or in a file.
     pub(super) fn read(words: &[String], json: Option<&str>, env: &Env) -> Result<Self, Failure> {
         let text = match json {
             None => return Ok(Self::Words(read_into(words, env)?)),
@@ -44,7 +45,7 @@ impl TypedArguments {
         }
     }
 
-    /// Makes the arguments for a tool.
+    /// Returns the arguments for a tool as JSON.
     pub(super) fn arguments(&self, tool: &Tool, usage: &ToolUsage<'_>) -> Result<Json, Failure> {
         match self {
             Self::Object(object) => Ok(object.clone()),

@@ -1,7 +1,6 @@
-//! A call that ended before it had an outcome: whose tool it was about, and what that means to a
-//! program.
+//! A failure before the call was made: the `details` and the `error` of its JSON document.
 //!
-//! The same failure has the same kind whether it is found here or by the call itself.
+//! The same failure gets the same error kind here as in the call itself.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use wharf_config::{Server, ServerName, Source};
 
 use crate::commands::{Failure, Invocation};
 
-/// Whose tool a call is about, as far as it is known.
+/// Collects the details of a call as they become known.
 pub(super) struct DetailsBuilder {
     text: RefCell<String>,
     began: Instant,
@@ -22,7 +21,7 @@ pub(super) struct DetailsBuilder {
 }
 
 impl DetailsBuilder {
-    /// Knows nothing but what was typed.
+    /// Starts with the text that was typed.
     pub(super) fn new(text: &str) -> Self {
         Self {
             text: RefCell::new(text.to_owned()),
@@ -31,26 +30,26 @@ impl DetailsBuilder {
         }
     }
 
-    /// Notes what names the tool, where that is more than one word.
+    /// Sets the text that names the tool, if it is more than one word.
     pub(super) fn set_text(&self, text: &str) {
         text.clone_into(&mut self.text.borrow_mut());
     }
 
-    /// Notes the server that the text names.
+    /// Sets the server that the text names.
     pub(super) fn set_server(&self, server: Option<&Server>, naming: Naming) {
         if let Some(server) = server {
             *self.known.borrow_mut() = Some(self.of_server(server, naming));
         }
     }
 
-    /// Notes the tool.
+    /// Sets the tool.
     pub(super) fn set_tool(&self, tool: &Tool) {
         let details = self.of(tool.server().as_str(), tool.source());
         let details = CallDetails { mcp_tool_name: tool.tool().to_owned(), ..details };
         *self.known.borrow_mut() = Some(details);
     }
 
-    /// Returns what is known; a server that only the failure names is looked up.
+    /// Returns the details; a server that only the failure names is looked up in the catalog.
     pub(super) fn into_details(self, failure: &Failure, invocation: &Invocation) -> CallDetails {
         let known = self.known.take().or_else(|| {
             let catalog = invocation.load_quietly().ok()?;
@@ -96,7 +95,7 @@ fn server_of(failure: &Failure) -> Option<&str> {
     }
 }
 
-/// Says what a failure means for a call that had come as far as `phase`.
+/// Converts a failure to the error of a call that had reached `phase`.
 pub(super) fn call_error(failure: &Failure, phase: CallPhase) -> CallError {
     let message = failure.to_string();
     let error = match failure {

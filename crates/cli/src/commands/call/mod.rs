@@ -1,7 +1,7 @@
 //! `wharf call TOOL`: one call, typed by a person.
 //!
-//! `arguments` is what was typed for the tool, `run` makes the call, `output` prints what came of
-//! it, and `early_failure` says what a failure before the call means.
+//! `arguments` parses the arguments, `run` makes the call, `output` prints the outcome, and
+//! `early_failure` describes a failure before the call.
 
 mod arguments;
 mod early_failure;

@@ -1,4 +1,4 @@
-//! Prints what came of a call: the words of the tool as data, a failure of the call as a message.
+//! Prints the outcome of a call: the tool's text to stdout, a failure to stderr.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::commands::failure::{exit_of_call, next_step, use_cli_hint};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_bytes, print_json, style};
 
-/// Shows an outcome, with the usage line if the arguments do not fit, and puts its bytes into files
-/// if there is a folder for them.
+/// Prints an outcome, with the usage line if the arguments do not fit, and saves binary content if
+/// a folder is given.
 pub(super) fn print_outcome(
     mut outcome: Outcome,
     usage: &str,
@@ -24,7 +24,7 @@ pub(super) fn print_outcome(
     let is_misuse = |error: &&mut CallError| error.reason == Reason::BadArguments;
     let misuse = outcome.error.as_mut().filter(is_misuse);
     let usage = misuse.map(|error| {
-        // A program has one place for advice.
+        // The JSON has only one field for advice.
         let hint = error.hint.take();
         error.hint = Some(with_usage(hint, usage));
         usage
@@ -32,7 +32,8 @@ pub(super) fn print_outcome(
     if ui.json {
         print_json(&outcome.to_json())?;
     } else if let (Some(error), Some(usage)) = (&outcome.error, usage) {
-        // Told like words that do not fit: the person has to type the line again in both cases.
+        // Printed like arguments that do not parse: the person has to retype the line in both
+        // cases.
         let message = error.message.clone();
         return Err(Failure::BadArguments { message, hint: None, usage: Some(usage.to_owned()) });
     } else if let Some(error) = &outcome.error {
@@ -45,7 +46,7 @@ pub(super) fn print_outcome(
     } else if ui.is_data_on_terminal() && !outcome.text.is_empty() {
         ui.data(&with_line_end(&phrase::lines(&outcome.text)))?;
     } else if !ui.is_data_on_terminal() {
-        // What goes into a file or another program is what the server sent, to the byte.
+        // A file or another program gets the text byte for byte as the server sent it.
         print_bytes(outcome.text.as_bytes())?;
     }
     let all_saved = folder.is_none_or(|folder| save(&outcome, folder, invocation));
@@ -56,7 +57,7 @@ pub(super) fn print_outcome(
     })
 }
 
-/// Tells a program why there was no call at all, in the shape of an outcome.
+/// Prints a failure before the call as JSON, in the shape of an outcome.
 pub(super) fn print_failure(
     failure: &Failure,
     error: CallError,
@@ -82,9 +83,9 @@ fn with_usage(hint: Option<String>, usage: &str) -> String {
     }
 }
 
-/// Puts images and the like into files; tells whether all of them are there.
+/// Saves images and other attachments; returns whether all were saved.
 fn save(outcome: &Outcome, folder: &Path, invocation: &Invocation) -> bool {
-    // The folder is the person's: nothing in it may go to make room.
+    // No quota: this is the user's folder, and nothing in it may be deleted.
     let quota = Quota { bytes: u64::MAX, files: usize::MAX };
     let store = ResultStore::new(folder).with_quota(quota);
     let mut is_complete = true;

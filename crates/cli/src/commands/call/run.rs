@@ -1,4 +1,4 @@
-//! Finds the tool, connects to its server alone, and calls it once.
+//! Finds the tool, connects only to the servers that could have it, and calls it once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,21 +23,22 @@ use crate::ui::phrase;
 
 /// Call a tool
 ///
-/// Connects to the server that has the tool, calls it once and prints what it says. `wharf tools
-/// TOOL` shows the arguments of a tool. A tool is named by its full name, as server/tool, as two
-/// words, or by its own name if only one server has it.
+/// Connects to the server that has the tool, calls it once and prints the result. A tool is named
+/// by its full name, as server/tool, as two words, or by its own name if only one server has it.
+/// `wharf tools TOOL` shows the arguments of a tool.
 ///
-/// key=value becomes an argument of the type that the tool wants, key:=JSON is taken as it is,
-/// key=@file is what a file contains, and key=@@text is a text that begins with @. With --url, or
-/// with a command after --, the tool is one of a server that need not be configured; nothing is
-/// kept of it. Ctrl-C cancels the call on the server.
+/// key=value is converted to the type in the tool's schema, key:=JSON is JSON, key=@file takes the
+/// contents of a file, and key=@@text is a text that begins with @. With --url, or with a command
+/// after --, Wharf uses a server that is not configured, and stores nothing about it. Ctrl-C
+/// cancels the call on the server.
 ///
-/// On a terminal you see how far the call is, and are asked what the server wants to know
-/// meanwhile; ! or Ctrl-D declines. Elsewhere servers are told that nobody can be asked.
+/// On a terminal Wharf shows the progress of the call, and asks you the questions of the server
+/// (elicitation); ! or Ctrl-D declines. Elsewhere servers are told that elicitation is not
+/// supported.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  wharf call fs/read path=README.md            server/tool, and its arguments
+  wharf call fs/read path=README.md            server/tool and its arguments
   wharf call fs read path=README.md            the same
   wharf call mcp_github_search query=wharf     by its full name
   wharf call fs/write path=a.txt text=@b.txt   a value from a file
@@ -47,8 +48,8 @@ Examples:
   wharf call search query=mcp --url https://docs.example/mcp
   wharf call echo text=hello -- npx -y @modelcontextprotocol/server-everything
 
-Exit codes: 1 the tool said no, 2 usage, 3 could not connect, 4 sign-in needed, 5 timeout,
-6 not trusted, 130 cancelled.")]
+Exit codes: 1 the tool reported an error, 2 usage, 3 could not connect, 4 sign-in needed,
+5 timeout, 6 not trusted, 130 cancelled.")]
 pub(crate) struct CallArgs {
     /// The tool, by its name, as server/tool, or as two words
     tool: String,
@@ -61,10 +62,10 @@ pub(crate) struct CallArgs {
     /// How long the server may be silent, such as 30s or 2m
     #[arg(long, value_name = "TIME", value_parser = time_limit::parse)]
     timeout: Option<Duration>,
-    /// Put images, sounds and other bytes of the answer into files in this folder
+    /// Save images, audio and other binary content of the result to files in this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     save: Option<PathBuf>,
-    #[command(flatten, next_help_heading = "A server that is configured nowhere")]
+    #[command(flatten, next_help_heading = "A server that is not configured")]
     server: ServerArgs,
 }
 
@@ -112,18 +113,18 @@ fn connect_and_call(
     result.map_err(|failure| hint_if_server(failure, invocation))
 }
 
-/// What is to be called, and with which words.
+/// The tool to call, its server, and the argument words.
 struct CallTarget {
     /// The tool, as one text.
     tool: String,
-    /// The words behind it.
+    /// The words after it.
     words: Vec<String>,
-    /// The server that is configured nowhere, if one is given.
+    /// The server from `--url` or `--`, if one is given.
     one_off: Option<Catalog>,
 }
 
 impl CallTarget {
-    /// Takes the first word as the tool, or as its server if the second one is no argument.
+    /// Reads the first word as the tool, or as its server if the second word is not an argument.
     fn of(args: &CallArgs, invocation: &Invocation) -> Result<Self, Failure> {
         let (tool, words) = (args.tool.clone(), args.words.clone());
         let one_off = connect::one_off::catalog(&args.server, invocation)?;
@@ -140,7 +141,7 @@ impl CallTarget {
     }
 }
 
-/// Says that a server was named where a tool has to be.
+/// Adds a hint if the name of a server was typed instead of a tool.
 fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
     match failure {
         Failure::NotOffered { what, name, .. }
@@ -154,7 +155,7 @@ fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
     }
 }
 
-/// Waits for the lists that decide which tool is meant.
+/// Waits for the tool lists that are needed to resolve the name.
 async fn wait_for_lists(
     tool: &str,
     (args, is_enforced): (&CallArgs, bool),
@@ -163,7 +164,7 @@ async fn wait_for_lists(
     let limit = args.timeout.unwrap_or(Duration::MAX);
     let lists = async {
         let snapshot = runtime.listed_for(tool).await;
-        // What is known from an earlier time says nothing about whether a tool has changed since.
+        // Only a live list shows whether a tool differs from its pin.
         if is_enforced { connect::settled(runtime).await } else { snapshot }
     };
     tokio::time::timeout(limit, lists).await.map_err(|_| Failure::TimedOut { limit })

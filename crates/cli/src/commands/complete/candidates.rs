@@ -1,7 +1,6 @@
-//! What can stand in a place: verbs, flags, choices, servers, tools, the names of arguments.
+//! The completion candidates for a position: verbs, flags, choices, servers, tools, argument names.
 //!
-//! Whatever comes from a file or a server is offered only if no shell sees anything in it but a
-//! word.
+//! A name from a file or a server is offered only if it is a plain word for every shell.
 
 use std::collections::BTreeSet;
 
@@ -17,22 +16,22 @@ use super::position::{Position, ValuePosition};
 use crate::commands::Invocation;
 use crate::ui::phrase;
 
-/// How many candidates are offered; a shell shows no more in a useful way.
+/// The most candidates that are offered.
 const MAX_CANDIDATES: usize = 1000;
 
-/// How much of a description is shown.
+/// The longest description, in characters.
 const MAX_DESCRIPTION: usize = 80;
 
-/// What can stand in a place.
+/// The candidates for a position.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// The words, each with what it is.
+    /// The words, each with its description.
     pub(super) words: Vec<(String, String)>,
-    /// Whether files or folders fit, too.
+    /// Whether files or folders are candidates as well.
     pub(super) paths: Option<Paths>,
 }
 
-/// Which paths fit.
+/// Which paths are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paths {
     /// Files and folders.
@@ -42,7 +41,7 @@ pub(super) enum Paths {
 }
 
 impl Candidates {
-    /// Finds what can stand in a place.
+    /// Collects the candidates for a position.
     pub(super) fn at(position: &Position<'_>, typed: &str, invocation: &Invocation) -> Self {
         let mut candidates = match position {
             Position::Verb(command) => Self::of(verbs(command)),
@@ -99,7 +98,7 @@ fn plain_values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidate
     let lookup = OfflineLookup { invocation };
     match (value.verb.as_str(), value.argument.get_id().as_str()) {
         ("add" | "add-json", "name") => Candidates::default(),
-        // Prompts and resources are not known without asking, but their servers are.
+        // Prompts and resources are not cached, but their servers are known.
         ("read", "words") if value.earlier.is_empty() => lookup.servers(|_| true),
         ("tools", "name") => lookup.servers_and_tools(&value.typed),
         ("call", "tool") => lookup.tools(&value.typed),
@@ -119,7 +118,7 @@ fn plain_values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidate
     }
 }
 
-/// What is known without connecting.
+/// Looks up servers and tools without connecting.
 struct OfflineLookup<'a> {
     invocation: &'a Invocation,
 }
@@ -140,7 +139,7 @@ impl OfflineLookup<'_> {
     fn servers_and_tools(&self, typed: &str) -> Candidates {
         let Some(catalog) = self.catalog() else { return Candidates::default() };
         let mut words = servers(&catalog, |_| true);
-        // All tools at once would bury the servers.
+        // With nothing typed, only servers: all tools at once would hide them.
         if !typed.is_empty() {
             words.extend(tools(&self.registry(&catalog), typed));
         }
@@ -152,7 +151,7 @@ impl OfflineLookup<'_> {
         Candidates::of(catalog.map(|it| tools(&self.registry(&it), typed)).unwrap_or_default())
     }
 
-    /// Offers the arguments of the tool that was named, or the tools of the server that was.
+    /// Returns the arguments of the named tool, or the tools of the named server.
     fn arguments(&self, value: &ValuePosition<'_>) -> Candidates {
         let (Some(catalog), Some((first, rest))) = (self.catalog(), value.earlier.split_first())
         else {
@@ -199,7 +198,7 @@ fn servers(
     wanted.map(word).filter(|(name, _)| is_plain(name)).collect()
 }
 
-/// Lists tools as `server/tool`; by their full names for somebody who types one.
+/// Lists tools as `server/tool`, or by their full names if one is being typed.
 fn tools(registry: &Registry, typed: &str) -> Vec<(String, String)> {
     let is_full = typed.starts_with("mcp_");
     let word = |tool: &Tool| {
@@ -214,7 +213,7 @@ fn about(tool: &Tool) -> String {
     tool.description().map(|text| text.to_string()).or_else(title).unwrap_or_default()
 }
 
-/// Offers the names of arguments that are not given yet, or the choices for one that is begun.
+/// Returns the names of the arguments that are still missing, or the choices for the typed one.
 fn arguments(tool: &Tool, value: &ValuePosition<'_>) -> Candidates {
     let signature = tool.signature();
     if let Some((begun, typed)) = value.typed.split_once('=') {
@@ -225,7 +224,7 @@ fn arguments(tool: &Tool, value: &ValuePosition<'_>) -> Candidates {
         let argument = signature.arguments.iter().find(|argument| argument.name == key);
         let choices = argument.map(|argument| match argument.kind.as_str() {
             "boolean" => vec!["true".to_owned(), "false".to_owned()],
-            // `key:=` takes JSON, and a word is none without its quotes.
+            // `key:=` takes JSON, and a string without quotes is not JSON.
             _ if begun != key && argument.kind == "string" => Vec::new(),
             _ => argument.choices.clone(),
         });
@@ -250,7 +249,7 @@ fn arguments(tool: &Tool, value: &ValuePosition<'_>) -> Candidates {
     Candidates::of(words.filter(|(word, _)| is_plain(word)).collect())
 }
 
-/// Returns the name in front of `=`: `key:=` gives the argument `key` as JSON.
+/// Returns the argument name from the text before `=`: `key:=` also sets `key`.
 fn argument_name(before: &str) -> &str {
     before.strip_suffix(':').unwrap_or(before)
 }

@@ -1,16 +1,16 @@
-//! `wharf complete`: what could come next on a command line, for the scripts of `wharf
-//! completions`.
+//! `wharf complete`: completion candidates for a command line. The scripts of `wharf completions`
+//! call it.
 //!
 //! ```text
-//! line        cuts the line of Bash into words; other shells give the words themselves
-//! position    which flag, value or argument the last word is, by the definition of the arguments
-//! candidates  what can stand there: verbs, flags, servers, tools, argument names
-//! script      the script for each shell
-//! run         prints the candidates
+//! shell_words  splits the line of Bash into words; other shells pass the words
+//! position     which flag, value or argument the last word is, from the parser's definition
+//! candidates   the candidates there: verbs, flags, servers, tools, argument names
+//! script       the script for each shell
+//! run          prints the candidates
 //! ```
 //!
-//! Only files are read: nothing is connected, expanded for use, asked or written. Names come from
-//! servers and projects, so only those are offered that mean nothing to a shell
+//! Only files are read: nothing is connected, asked or written. Names come from servers and
+//! projects, so only names are offered that are plain words for a shell
 //! (`wharf_config::shell::is_plain`).
 
 mod candidates;

@@ -1,6 +1,6 @@
-//! Finds out what the last word of a command line is: a verb, a flag, or the value of an argument.
+//! Determines what the last word of a command line is: a verb, a flag, or the value of an argument.
 //!
-//! Goes by the definition of the arguments, so a new verb or flag needs nothing here.
+//! It uses clap's definition of the command line, so a new verb or flag needs no change here.
 
 use clap::{Arg, Command};
 
@@ -13,7 +13,7 @@ pub(super) enum Position<'a> {
     Flag(&'a Command),
     /// The value of an argument.
     Value(ValuePosition<'a>),
-    /// Nothing more fits, or it belongs to another program.
+    /// Nothing can follow, or the word belongs to another program's command line.
     Nothing,
 }
 
@@ -24,15 +24,15 @@ pub(super) struct ValuePosition<'a> {
     pub(super) verb: String,
     /// The argument.
     pub(super) argument: &'a Arg,
-    /// What is typed of the value.
+    /// The typed part of the value.
     pub(super) typed: String,
-    /// What stands before the value in the same word, such as `--server=`.
+    /// The text before the value in the same word, such as `--server=`.
     pub(super) before: String,
-    /// The words without flags that were typed for the verb before this one.
+    /// The positional words of the verb before this one.
     pub(super) earlier: Vec<String>,
 }
 
-/// Finds out what the last of these words is; the first one is the program itself.
+/// Determines what the last of these words is; the first one is the program itself.
 pub(super) fn position<'a>(command: &'a Command, words: &[String]) -> Position<'a> {
     let Some((last, before)) = words.split_last().filter(|(_, before)| !before.is_empty()) else {
         return Position::Nothing;
@@ -40,7 +40,7 @@ pub(super) fn position<'a>(command: &'a Command, words: &[String]) -> Position<'
     let mut reader =
         PositionReader { command, verb: Vec::new(), earlier: Vec::new(), awaited: None };
     for word in &before[1..] {
-        // What follows is the command line of a server.
+        // The words after `--` are the command line of a server.
         if word == "--" && reader.awaited.is_none() {
             return Position::Nothing;
         }
@@ -60,7 +60,7 @@ struct PositionReader<'a> {
 }
 
 impl<'a> PositionReader<'a> {
-    /// Takes a word that is complete; tells whether it makes sense.
+    /// Reads a complete word; returns whether it is valid.
     fn read(&mut self, word: &str) -> bool {
         if let Some(flag) = self.awaited {
             let takes_more = flag.get_num_args().is_some_and(|range| range.max_values() > 1);

@@ -1,8 +1,8 @@
-//! Prints what could come next, one candidate on a line.
+//! Prints the candidates, one per line.
 //!
-//! A line is a word, a tab and what it is; for Bash the word alone. A line that begins with a colon
-//! tells the script something: `:files` and `:folders` that paths fit, `:nospace` that more has to
-//! be typed behind the word.
+//! A line is a word, a tab and its description; for Bash only the word. A line that begins with a
+//! colon is an instruction for the script: `:files` and `:folders` ask for paths, and `:nospace`
+//! means that no space follows the word.
 
 use clap::Args;
 
@@ -14,7 +14,7 @@ use crate::args::definition;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::print_bytes;
 
-/// Print what could come next on a command line
+/// Print the completion candidates for a command line
 ///
 /// For the scripts that `wharf completions` prints. Reads files only: nothing is connected, asked
 /// or written.
@@ -24,7 +24,7 @@ Examples:
   wharf complete bash -- 'wharf call do'
   wharf complete fish -- wharf call do")]
 pub(crate) struct CompleteArgs {
-    /// The shell that asks
+    /// The shell that completes
     shell: Shell,
     /// The words up to the cursor; for Bash the line up to it
     #[arg(last = true, value_name = "WORD")]
@@ -35,7 +35,7 @@ pub(crate) struct CompleteArgs {
 pub(crate) fn run(args: &CompleteArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let words = match (args.shell, args.words.split_last()) {
         (Shell::Bash, Some((line, _))) => shell_words::split(line),
-        // An empty word does not reach a program from every PowerShell, so it has a colon in front.
+        // Some PowerShell versions drop an empty argument, so the script puts a colon in front.
         (Shell::Powershell, Some((last, before))) => {
             let last = last.strip_prefix(':').unwrap_or(last).to_owned();
             before.iter().cloned().chain([last]).collect()

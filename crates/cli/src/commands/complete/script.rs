@@ -1,10 +1,10 @@
-//! The completion script for each shell: asks `wharf complete`, and hands over what it says.
+//! The completion script for each shell. The scripts call `wharf complete`.
 
 use clap::{CommandFactory, ValueEnum};
 
 use crate::args::Cli;
 
-/// A shell that can complete.
+/// A shell with a completion script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     /// Bash 3.2 or newer

@@ -1,6 +1,6 @@
-//! Takes the beginning of a command line apart into words, as a POSIX shell would.
+//! Splits the beginning of a command line into words, as a POSIX shell does.
 
-/// Returns the words of a line that ends at the cursor; the last one is still being typed and may
+/// Returns the words of a line that ends at the cursor. The last word is still being typed and may
 /// be empty.
 pub(super) fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();

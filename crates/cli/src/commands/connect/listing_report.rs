@@ -1,4 +1,4 @@
-//! How a listing of many servers ends: what is told about those that could not be asked, and the
+//! The end of a listing of many servers: the errors of servers that could not be listed, and the
 //! exit code.
 
 use std::collections::BTreeSet;
@@ -15,18 +15,18 @@ use crate::commands::failure::next_step;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Lines, phrase, style};
 
-/// The servers as they stood when a listing was made.
+/// The state of the servers when a listing was made.
 pub(crate) struct ListingReport {
-    /// How they stood.
+    /// The state of all servers.
     pub(crate) snapshot: Arc<Snapshot>,
-    /// Those that were not waited for.
+    /// The servers that were not waited for.
     pub(crate) unawaited: Vec<UnawaitedServer>,
-    /// Whether the listing is that of one server, which was named.
+    /// Whether the listing is for one server that was named.
     pub(crate) is_named: bool,
 }
 
 impl ListingReport {
-    /// Returns what went wrong: servers that are not there, and lists that did not come.
+    /// Returns the errors: servers that are not connected, and lists that failed.
     pub(crate) fn errors<'a>(
         &self,
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
@@ -39,7 +39,7 @@ impl ListingReport {
         all
     }
 
-    /// Says what went wrong.
+    /// Prints the errors.
     pub(crate) fn say<'a>(
         &self,
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
@@ -57,12 +57,12 @@ impl ListingReport {
         }
     }
 
-    /// The listing was made; only a server that was named, or is required, can spoil it.
+    /// Returns success, unless a server that was named, or that is `required`, is not connected.
     pub(crate) fn outcome(&self) -> Result<Exit, Failure> {
         self.decisive_server().and_then(server_failure).map_or(Ok(Exit::Success), Err)
     }
 
-    /// Tells whether there is nothing to show but why.
+    /// Tells whether the only result is the failure of the named server.
     pub(crate) fn has_only_failed(&self) -> bool {
         self.is_named && self.decisive_server().is_some()
     }
@@ -73,7 +73,7 @@ impl ListingReport {
         counting.find(|server| server_failure(server).is_some())
     }
 
-    /// Leaves out what the snapshot tells already, and a server's second complaint.
+    /// Removes errors that the snapshot already reports, and repeated errors of one server.
     fn own<'a>(
         &self,
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,

@@ -1,4 +1,4 @@
-//! Which of several servers is meant by something that only one of them should have.
+//! Finds the one server that has a prompt or a resource, or reports that none or several have it.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::tool::not_searched;
 use crate::commands::Failure;
 use crate::ui::phrase;
 
-/// The servers that have something.
+/// The servers that have the item.
 pub(crate) struct MatchingServers(BTreeSet<String>);
 
-/// What is looked for.
+/// The item to find.
 pub(crate) struct SoughtItem<'a> {
     /// Its kind, such as `Prompt`.
     pub(crate) what: &'static str,
@@ -25,12 +25,12 @@ impl MatchingServers {
         Self(servers.map(str::to_owned).collect())
     }
 
-    /// Tells whether nobody has it.
+    /// Tells whether no server has it.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the one that has it, or why it cannot be told who is meant.
+    /// Returns the only server that has it, or an error if there is none or more than one.
     pub(crate) fn only(
         self,
         sought: &SoughtItem<'_>,
@@ -47,7 +47,7 @@ impl MatchingServers {
                     what: sought.what,
                     name: sought.name.to_owned(),
                     servers: all.collect::<Vec<_>>().join(", "),
-                    hint: format!("say which one, such as {path}"),
+                    hint: format!("name the server, such as {path}"),
                 })
             }
             (None, _) => {

@@ -1,23 +1,23 @@
-//! What the verbs that connect have in common.
+//! Shared by the verbs that connect to servers.
 //!
 //! ```text
-//! one_off    a server that is given on the command line and configured nowhere
-//! servers    which ones: named, those that could offer a tool, or all, with the trust question asked in place
-//! session    the one place that waits: connects, lets the verb work, shows, ends everything
-//! progress   the line that says who is awaited, and how far a call is
-//! questions  what servers ask the person meanwhile
-//! running    the call that it is about
-//! wait       for what a verb needs, and not for more
-//! tool       the tool that is meant
-//! trouble    what is said about servers that are not there
-//! changes    tools that are not what they were
-//! holders    which server is meant by something that one of them has
-//! late       servers that were not waited for
-//! listed     how a listing of many servers ends
-//! omitted    what had to be left out of servers
+//! one_off           a server from `--url` or `--` that is not configured
+//! servers           selects the servers: one, those that could have a tool, or all; asks for trust
+//! session           connects, runs the verb's work, prints, and shuts everything down
+//! progress          the progress line: which servers are connecting, how far a call is
+//! elicitation       asks the person what servers want to know
+//! running_call      the call in progress
+//! wait              waits for the servers that a verb needs
+//! tool              finds a tool by its name
+//! server_errors     errors of servers that are not connected
+//! tool_changes      tools that differ from their pins
+//! matching_servers  the one server that has a prompt or resource
+//! unawaited         servers that a listing did not wait for
+//! listing_report    errors and exit code of a listing
+//! omissions         values that were left out of a server's configuration
 //! ```
 //!
-//! Nothing here is touched by a verb that only looks.
+//! Verbs that do not connect use nothing of this.
 
 mod elicitation;
 mod listing_report;

@@ -1,20 +1,20 @@
-//! What had to be left out of servers that were connected all the same: headers, variables,
-//! credentials.
+//! Headers, variables and credentials that were left out of the configuration of connected servers,
+//! because they could not be resolved.
 //!
-//! For servers that failed it is the beginning of the reason.
+//! The error message of a server that failed already begins with them.
 
 use wharf::{Snapshot, Status};
 use wharf_config::Problem;
 
 use crate::commands::Invocation;
 
-/// Returns what was left out, by server.
+/// Returns what was left out of connected servers.
 pub(crate) fn omissions(snapshot: &Snapshot) -> Vec<Problem> {
     let there = snapshot.servers().filter(|server| server.status == Status::Connected);
     there.flat_map(|server| server.left_out()).collect()
 }
 
-/// Says what was left out.
+/// Prints what was left out.
 pub(super) fn print_omissions(snapshot: &Snapshot, invocation: &Invocation) {
     invocation.ui.problems(&omissions(snapshot), &invocation.env);
 }

@@ -1,7 +1,7 @@
-//! A server that is given on the command line and configured nowhere: used once, and nothing about
-//! it is kept.
+//! A server from the command line (`--url` or `-- COMMAND`) that is not configured. It is used
+//! once, and nothing about it is stored.
 //!
-//! The person typed it, so there is no question of trust, and a command runs where it was typed.
+//! The person typed it, so it needs no trust, and its command runs in the working folder.
 
 use serde_json::json;
 use wharf::{Options, ToolServers};
@@ -12,14 +12,14 @@ use crate::commands::server_args::{ParsedServer, ServerArgs};
 use crate::commands::{Failure, Invocation};
 use crate::ui::phrase;
 
-/// What such a server is called. Nothing that can be added has a space in its name, so no advice
-/// about an entry is given for it.
+/// The name of such a server. A configured server added by Wharf has no space in its name, so hints
+/// can recognize this one, which has no entry.
 pub(crate) const SERVER_NAME: &str = "given server";
 
-/// What stands for it in the names of its tools.
+/// Its part in the names of its tools.
 const PREFIX: &str = "server";
 
-/// Makes a catalog of the server that the words give; nothing if they give none.
+/// Returns a catalog with the server from the command line, if there is one.
 pub(crate) fn catalog(
     words: &ServerArgs,
     invocation: &Invocation,
@@ -33,19 +33,19 @@ pub(crate) fn catalog(
         entry["cwd"] = json!(env.cwd.to_string_lossy());
     }
     if let Some(token) = token {
-        // It is a header for this one use; nothing is stored.
+        // A header, because a token in the credential store would be kept.
         entry["headers"]["Authorization"] = json!(format!("Bearer {}", token.expose()));
     }
     Ok(Some(load_one_off(env, SERVER_NAME, &entry)?))
 }
 
-/// Says that no other server can be meant.
+/// Returns the catalog with its only server as the one that has the tool.
 pub(crate) fn only_server(catalog: Catalog) -> (Catalog, ToolServers) {
     (catalog, ToolServers::Named(vec![ServerName::new(SERVER_NAME)]))
 }
 
-/// Returns what has to be typed again to call a tool of this server: ` --url …` or ` -- …`, without
-/// secrets and safe to show; nothing for servers that are configured.
+/// Returns the arguments that repeat this server in a usage line: ` --url …` or ` -- …`, with
+/// secrets redacted and safe to print; empty for configured servers.
 pub(crate) fn repeated_args(catalog: &Catalog) -> String {
     let Some(server) = catalog.servers.first().filter(|_| is_one_off(catalog)) else {
         return String::new();
@@ -57,7 +57,7 @@ pub(crate) fn repeated_args(catalog: &Catalog) -> String {
     }
 }
 
-/// Keeps nothing about a server that is configured nowhere.
+/// Disables cache, pins and logs for a server from the command line.
 pub(super) fn disable_storage(options: &mut Options, catalog: &Catalog) {
     if is_one_off(catalog) {
         options.cache = None;

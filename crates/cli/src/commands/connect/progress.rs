@@ -1,8 +1,8 @@
-//! The line that tells somebody who watches what is waited for: which servers are ready and which
-//! are awaited, then how far the call is.
+//! The progress line on a terminal: which servers are ready and which are connecting, then the
+//! progress of the call.
 //!
-//! It appears only when there is something to wait for, is rewritten in place, and is gone before
-//! anything else is written. On a pipe there is none.
+//! It appears only while something is awaited, is rewritten in place, and is erased before anything
+//! else is printed. Without a terminal there is no line.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -13,23 +13,23 @@ use wharf::{Runtime, Snapshot, Status};
 use super::running_call::RunningCall;
 use crate::ui::{Ui, phrase};
 
-/// How long nothing is said, and then how often it is looked again.
+/// The delay before the first line, and the interval of updates.
 const TICK: Duration = Duration::from_millis(150);
 
-/// How long a call may take before anything is said about it.
+/// The delay before the progress of a call is shown.
 const CALL_DELAY: Duration = Duration::from_millis(500);
 
-/// How many names of awaited servers are shown.
+/// The most names of connecting servers in the line.
 const MOST_NAMES: usize = 4;
 
-/// A line that is rewritten; taken away when dropped.
+/// The progress line; it is erased when this is dropped.
 pub(super) struct Progress<'a> {
     ui: &'a Ui,
     running: &'a RunningCall,
     shown: RefCell<String>,
-    /// A question is open: the screen is somebody else's.
+    /// Whether a question is open, so that nothing may be printed.
     is_paused: Cell<bool>,
-    /// Since when the servers are there and only an answer is waited for.
+    /// Since when all servers are connected and only a response is awaited.
     since: Cell<Instant>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Keeps the line up to date; never ends by itself.
+    /// Updates the line; never returns.
     pub(super) async fn watch(&self, runtime: &Runtime) {
         if !self.ui.shows_progress {
             return std::future::pending().await;
@@ -60,19 +60,19 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the line away until it may go on.
+    /// Erases the line and stops updating it.
     pub(super) fn pause(&self) {
         self.show(String::new());
         self.is_paused.set(true);
     }
 
-    /// Says again what is waited for, from now on.
+    /// Continues to update the line.
     pub(super) fn resume(&self) {
         self.is_paused.set(false);
         self.since.set(Instant::now());
     }
 
-    /// Says who is awaited; how far the call is if nobody is, and it takes longer than a moment.
+    /// Returns the line: connecting servers, or else the progress of a call that takes a while.
     fn line(&self, snapshot: &Snapshot) -> String {
         let connecting = connecting(snapshot, self.running);
         if !connecting.is_empty() {
@@ -96,13 +96,13 @@ impl Drop for Progress<'_> {
     fn drop(&mut self) {
         self.show(String::new());
         if self.is_paused.get() {
-            // The question that is still open has left the cursor behind its words.
+            // The open question has left the cursor at the end of its line.
             self.ui.message("\n");
         }
     }
 }
 
-/// Says who is ready and who is awaited; nothing if nobody is.
+/// Counts ready and failed servers, and names the connecting ones; empty if none is connecting.
 fn connecting(snapshot: &Snapshot, running: &RunningCall) -> String {
     let pending = snapshot.pending().map(|server| server.name.as_str());
     let awaited: Vec<&str> = pending.filter(|name| running.needs(name)).collect();

@@ -1,7 +1,7 @@
-//! What a call that runs is and how far it says it has come, for the line that somebody watches.
+//! The call in progress and its last progress notification, for the progress line.
 //!
-//! Written by whoever makes the call, read by `progress`. What a server reports is foreign: only
-//! the last report is kept, and little of it.
+//! The code that makes the call writes it, `progress` reads it. A notification is untrusted text:
+//! only the last one is kept, and only a limited length of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,31 +12,31 @@ use wharf_config::text::clip;
 
 use crate::ui::phrase;
 
-/// How much of what a server says about its progress is kept; a line has no room for more.
+/// The longest progress message that is kept, in characters.
 const LONGEST_MESSAGE: usize = 400;
 
-/// Hears of the progress of a call.
+/// A callback for progress notifications.
 type ProgressListener = Arc<dyn Fn(Json) + Send + Sync>;
 
-/// The call that runs now, if one does.
+/// The call in progress, if there is one; clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct RunningCall(Arc<Mutex<RunningCallState>>);
 
 #[derive(Default)]
 struct RunningCallState {
     server: Option<String>,
-    /// What is waited for, in words.
+    /// The called tool as `server/tool`.
     what: Option<String>,
-    /// What the server reported last.
+    /// The last progress notification as text.
     report: Option<String>,
-    /// The verb itself tells how tools have changed.
+    /// Whether the verb itself reports changed tools.
     reports_changes: bool,
     /// How far the call has come.
     phase_tracker: PhaseTracker,
 }
 
 impl RunningCall {
-    /// Says which call begins, and returns who listens to its progress.
+    /// Records the start of a call, and returns the callback for its progress notifications.
     pub(crate) fn begin(&self, server: &str, tool: &str) -> ProgressListener {
         let what = format!("{}/{}", phrase::name(server), phrase::name(tool));
         let mut state = self.state();
@@ -50,27 +50,27 @@ impl RunningCall {
         })
     }
 
-    /// Notes that the verb itself has told how tools have changed.
+    /// Records that the verb itself has reported the changed tools.
     pub(crate) fn mark_changes_reported(&self) {
         self.state().reports_changes = true;
     }
 
-    /// Tells whether the verb itself tells how tools have changed.
+    /// Tells whether the verb itself has reported the changed tools.
     pub(super) fn reports_changes(&self) -> bool {
         self.state().reports_changes
     }
 
-    /// Returns what is told how far the call has come.
+    /// Returns the handle in which the runtime records the phase of the call.
     pub(crate) fn phase_tracker(&self) -> PhaseTracker {
         self.state().phase_tracker.clone()
     }
 
-    /// Tells whether a server is one that has to be waited for.
+    /// Tells whether the run waits for a server.
     pub(super) fn needs(&self, server: &str) -> bool {
         self.state().server.as_deref().is_none_or(|called| called == server)
     }
 
-    /// Says how far it is: what the server reports, or how long it has been waited for.
+    /// Returns the progress: the last notification, or the elapsed time.
     pub(super) fn line(&self, waited: Duration) -> String {
         let state = self.state();
         let time = match waited.as_secs() {
@@ -85,12 +85,12 @@ impl RunningCall {
     }
 
     fn state(&self) -> MutexGuard<'_, RunningCallState> {
-        // There is nothing in it that half a change could spoil.
+        // A poisoned lock is harmless: no update leaves the state inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Puts a report into words: `30%, compiling`; nothing if it says nothing.
+/// Formats a progress notification: `30%, compiling`; `None` if it has no content.
 fn progress_text(params: &Json) -> Option<String> {
     let [progress, total, message] = params.get_all(["progress", "total", "message"]);
     let number = |json: Option<Json>| json?.to::<f64>().filter(|number| number.is_finite());
@@ -102,7 +102,7 @@ fn progress_text(params: &Json) -> Option<String> {
         (Some(done), _) => Some(format!("{done:.1}")),
         (None, _) => None,
     };
-    // A message may be many megabytes.
+    // The message may have many megabytes.
     let message = message.and_then(|message| message.to_shared_text());
     let message = message.map(|text| clip(text.trim(), LONGEST_MESSAGE));
     let message = message.filter(|text| !text.is_empty());

@@ -1,4 +1,4 @@
-//! What is said about servers that are not there, and which exit code they lead to.
+//! Errors of servers that are not connected: for the screen, for `--json`, and as a [`Failure`].
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::commands::failure::{UntrustedReason, tip};
 use crate::commands::{Failure, Invocation};
 use crate::ui::{Lines, phrase, style};
 
-/// Why a server contributed nothing, for programs.
+/// The error of one server, for `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct ServerErrorJson {
     /// `mcp:<server>`.
     pub(crate) path: String,
-    /// What went wrong.
+    /// The error text.
     pub(crate) error: String,
 }
 
 impl ServerErrorJson {
-    /// Makes the trouble of one server.
+    /// Creates the error of a server.
     pub(crate) fn new(server: &str, error: String) -> Self {
         Self { path: format!("mcp:{server}"), error }
     }
 }
 
-/// A list that is not whole, for programs.
+/// A list that was cut, for `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct CutListJson {
     server: String,
@@ -36,7 +36,7 @@ pub(crate) struct CutListJson {
     reason: String,
 }
 
-/// Returns which lists of one kind are not whole.
+/// Returns the lists of one kind that were cut.
 pub(crate) fn cut_lists<T>(offered: &CollectedList<T>, list: &'static str) -> Vec<CutListJson> {
     let cut = offered.cut.iter();
     cut.map(|(server, cut)| CutListJson {
@@ -47,14 +47,14 @@ pub(crate) fn cut_lists<T>(offered: &CollectedList<T>, list: &'static str) -> Ve
     .collect()
 }
 
-/// Returns the troubles of all servers that are not there and should be.
+/// Returns the errors of all enabled servers that are not connected.
 pub(crate) fn server_errors(snapshot: &Snapshot) -> Vec<ServerErrorJson> {
     let wanted = snapshot.servers().filter(|server| server.status != Status::Disabled);
     let in_trouble = wanted.filter_map(|server| Some((server, server.connection_problem()?)));
     in_trouble.map(|(server, error)| ServerErrorJson::new(server.name.as_str(), error)).collect()
 }
 
-/// Says which servers are not there, and what can be done about it; one may be told of elsewhere.
+/// Prints a warning for each server that failed, except for one that is reported elsewhere.
 pub(super) fn print_server_errors(
     snapshot: &Snapshot,
     except: Option<&ServerSnapshot>,
@@ -67,7 +67,7 @@ pub(super) fn print_server_errors(
         };
         let name = phrase::quoted(server.name.as_str());
         if server.source.level == Level::Builtin {
-            // Nobody asked for the defaults, so it is no warning that one is missing.
+            // The person did not configure the defaults, so a missing one is only a note.
             let why = clean(&failure.in_one_line());
             invocation.ui.notice(&format!("note: the default {name} is not available: {why}"));
             continue;
@@ -87,7 +87,7 @@ fn is_unavailable(server: &ServerSnapshot) -> bool {
     !matches!(server.status, Status::Connected | Status::Disabled | Status::Untrusted)
 }
 
-/// Returns why a server that a verb needs is not there.
+/// Returns the failure of a server that a verb needs.
 pub(crate) fn server_failure(server: &ServerSnapshot) -> Option<Failure> {
     let name = server.name.as_str().to_owned();
     match (server.status, &server.failure) {
@@ -100,10 +100,10 @@ pub(crate) fn server_failure(server: &ServerSnapshot) -> Option<Failure> {
     }
 }
 
-/// Makes the failure of a request that is no call of a tool.
+/// Converts the error of a request that is not a tool call.
 pub(crate) fn request_failure(mut error: CallError) -> Failure {
     if error.reason == Reason::Refused {
-        // What is advised about tools does not help here.
+        // The hint is about tools.
         error.hint = None;
     }
     Failure::Request(Box::new(error))

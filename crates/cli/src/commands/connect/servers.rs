@@ -1,7 +1,7 @@
-//! Which servers a verb connects to, and what happens to those that nobody has agreed to.
+//! Selects the servers that a verb connects to, and handles untrusted ones.
 //!
-//! On a terminal the trust question is asked in place. Elsewhere they are left out with a line that
-//! says so, and a verb that names one fails.
+//! On a terminal the verb asks whether to trust them. Elsewhere they are skipped with a notice, and
+//! a verb that names an untrusted server fails.
 
 use wharf::ToolServers;
 use wharf_config::text::escape_invisible;
@@ -12,14 +12,14 @@ use crate::commands::invocation::find_server;
 use crate::commands::{Failure, Invocation, trust};
 use crate::ui::phrase;
 
-/// How many changed fields are named in one line.
+/// The most changed fields that are named in one line.
 const MOST_FIELDS: usize = 4;
 
-/// Finds every server, and asks about those that are not trusted.
+/// Loads all servers, and asks about untrusted ones.
 pub(crate) fn select_all(invocation: &Invocation) -> Result<Catalog, Failure> {
     let catalog = invocation.load()?;
     let untrusted = with_state(&catalog, DefinitionState::Untrusted);
-    // A "no" counts until the definition changes.
+    // A refused definition is not asked about again until it changes.
     let (open, skipped): (Vec<&Server>, Vec<&Server>) = untrusted
         .into_iter()
         .partition(|server| invocation.ui.can_ask && server.trust != Trust::Refused);
@@ -32,18 +32,18 @@ pub(crate) fn select_all(invocation: &Invocation) -> Result<Catalog, Failure> {
     Ok(catalog)
 }
 
-/// Tells whether a name is that of a server, whatever became of it.
+/// Tells whether a server of this name is defined, in any state.
 pub(crate) fn is_server(name: &str, invocation: &Invocation) -> Result<bool, Failure> {
     Ok(invocation.load_quietly()?.candidates(name).next().is_some())
 }
 
-/// Says why a server is left out, and what shows and asks.
+/// Formats the notice about a skipped server.
 fn skip_line(server: &Server) -> String {
     let name = server.definition.name.as_str();
     let (quoted, word) = (phrase::quoted(name), phrase::word(name));
     match &server.trust {
         Trust::Refused => {
-            format!("skipped {quoted}: you said no to it (wharf trust {word} asks again)")
+            format!("skipped {quoted}: you refused it (wharf trust {word} asks again)")
         }
         Trust::Changed(differences) => {
             let mut fields: Vec<String> = differences
@@ -66,7 +66,7 @@ fn skip_line(server: &Server) -> String {
     }
 }
 
-/// Takes apart `server/name`, where a server of that name exists; the longest one counts.
+/// Splits `server/name` if the server exists; the longest matching server name is used.
 pub(crate) fn split_server(
     text: &str,
     invocation: &Invocation,
@@ -81,7 +81,7 @@ pub(crate) fn split_server(
     Ok(parts.max_by_key(|(name, _)| name.len()))
 }
 
-/// Finds one server that is to be connected, and leaves out all others.
+/// Loads one server by its name, and removes all others from the catalog.
 pub(crate) fn select_one(name: &str, invocation: &Invocation) -> Result<Catalog, Failure> {
     let mut catalog = invocation.load()?;
     if let [untrusted] = named(&catalog, name, DefinitionState::Untrusted)[..]
@@ -96,8 +96,8 @@ pub(crate) fn select_one(name: &str, invocation: &Invocation) -> Result<Catalog,
     Ok(catalog)
 }
 
-/// Finds the servers that could offer the tool that a text names, and leaves out all others; all of
-/// them if nothing is known about it.
+/// Loads the servers that could have the tool that a text names, and removes all others from the
+/// catalog. Keeps all servers if nothing is known about the tool.
 pub(crate) fn select_for_tool(
     text: &str,
     invocation: &Invocation,
@@ -120,7 +120,7 @@ pub(crate) fn select_for_tool(
     }
     let meant: Vec<&Server> =
         catalog.winners().into_iter().filter(|server| is_meant(server)).collect();
-    // If one of several could be used, what it lists decides.
+    // If one of several is enabled, its list decides whether the tool exists.
     if !meant.iter().any(|server| server.state == DefinitionState::Enabled) {
         let named = servers.named().first().map_or(text, |name| name.as_str());
         let found = find_server(&catalog, named)?;
@@ -131,18 +131,18 @@ pub(crate) fn select_for_tool(
     Ok((catalog, servers))
 }
 
-/// Leaves only those servers that are wanted.
+/// Keeps only the wanted servers in a catalog.
 pub(crate) fn keep_servers(catalog: &mut Catalog, is_wanted: impl Fn(&Server) -> bool) {
     catalog.keep_only(is_wanted);
 }
 
-/// Says what is wrong with a definition that cannot be used, and where to correct it.
+/// Fails if a definition is invalid, with the place to correct.
 fn check_valid(server: &Server, invocation: &Invocation) -> Result<(), Failure> {
     if server.state != DefinitionState::Invalid {
         return Ok(());
     }
     let problem = server.problems.iter().find(|problem| problem.is_error());
-    let why = problem.map_or("it does not say enough", |problem| problem.message.as_str());
+    let why = problem.map_or("its entry is incomplete", |problem| problem.message.as_str());
     let line = problem.and_then(|problem| problem.line).unwrap_or(server.definition.line);
     let place = phrase::place(&server.definition.source, line, &invocation.env);
     let fix = match problem.and_then(|problem| problem.hint.as_deref()) {

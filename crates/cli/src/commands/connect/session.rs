@@ -1,8 +1,8 @@
-//! The one place that waits: connects, lets a verb work, shows its answer, and ends everything.
+//! Runs a verb with connected servers: connects, runs the work, prints the answer, shuts down.
 //!
-//! The answer is shown before the servers are ended, so nobody waits for their goodbye. The first
-//! Ctrl-C drops the work, which cancels it on the server, and ends everything in order; `signals`
-//! ends the program when there is a second one, or when that takes too long.
+//! The answer is printed before the servers are shut down, so the shutdown does not delay it. The
+//! first Ctrl-C drops the work, which cancels it on the server, and shuts down in order. `signals`
+//! ends the program at a second Ctrl-C, or if the shutdown takes too long.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::commands::{Exit, Failure, Invocation};
 use crate::host;
 use crate::signals::Interrupts;
 
-/// Connects to the servers of a catalog, lets `work` use them, and shows what came of it.
+/// Connects to the servers of a catalog, runs `work` with them, and prints its result with `show`.
 pub(crate) fn with_servers<T>(
     invocation: &Invocation,
     catalog: &Catalog,
@@ -34,7 +34,7 @@ pub(crate) fn with_servers<T>(
     with_call((invocation, &RunningCall::default()), catalog, work, show)
 }
 
-/// Does the same for work that says what it calls.
+/// Does the same for work that records its call for the progress line.
 pub(crate) fn with_call<T>(
     (invocation, running): (&Invocation, &RunningCall),
     catalog: &Catalog,
@@ -44,7 +44,7 @@ pub(crate) fn with_call<T>(
     run_session((invocation, running, OmissionOutput::AfterAnswer), catalog, work, show)
 }
 
-/// Does the same for a verb that shows itself what had to be left out of servers.
+/// Does the same for a verb whose answer contains the values that were left out of servers.
 pub(crate) fn with_checks<T>(
     invocation: &Invocation,
     catalog: &Catalog,
@@ -59,12 +59,12 @@ pub(crate) fn with_checks<T>(
     )
 }
 
-/// Who tells what had to be left out of servers.
+/// Where the values are reported that were left out of servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OmissionOutput {
-    /// It is said behind the answer.
+    /// On stderr, after the answer.
     AfterAnswer,
-    /// It is part of the answer.
+    /// In the answer of the verb.
     InAnswer,
 }
 
@@ -75,9 +75,9 @@ fn run_session<T>(
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     reserve_descriptors(catalog.winners().len());
-    // This process belongs to us alone, so whoever loses its parent below us may become our child.
+    // Wharf owns this process, so it may adopt orphans and end them later.
     process::adopt_orphans();
-    // One thread is enough to wait for many, and the cheapest to make.
+    // One thread is enough to wait for many servers, and cheap to start.
     let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
     let result = waiter.block_on(async {
         let mut interrupts = Interrupts::listen();
@@ -99,7 +99,7 @@ fn run_session<T>(
                 () = queue.answer_all(&invocation.ui, &progress) => None,
             }
         };
-        // Showing keeps one thread busy, and writing needs another.
+        // Start saving now, because printing blocks this thread.
         drop(runtime.save());
         let snapshot = runtime.snapshot();
         let result = answer.map_or(Err(Failure::Cancelled), show);
@@ -121,13 +121,13 @@ fn run_session<T>(
         }
         result
     });
-    // Nothing that is still running is waited for: somebody was in a hurry.
+    // Do not wait for blocking tasks that are still running.
     waiter.shutdown_background();
     result
 }
 
-/// Says how a run connects. What is cached depends on what is declared to servers, so whoever looks
-/// into the cache before connecting has to say the same.
+/// Returns the runtime options of a run. The declared client capabilities are part of the cache
+/// key, so code that reads the cache before connecting must use the same options.
 pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     let env = &invocation.env;
     let folder = catalog.project_folders.last().unwrap_or(&env.cwd);
@@ -135,7 +135,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
         uri: file_uri(&folder.to_string_lossy()),
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
     }];
-    // Nobody sits at this desk yet: who connects puts another in its place.
+    // Only declares the capability; a run that connects replaces it by an elicitor that asks.
     let elicitor =
         invocation.ui.can_ask.then(|| Arc::new(elicitation_queue().0) as Arc<dyn Elicitor>);
     Options {
@@ -147,7 +147,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     .one_shot()
 }
 
-/// Writes a path as an address.
+/// Returns a path as a `file://` URI.
 fn file_uri(path: &str) -> String {
     let mut uri = "file://".to_owned();
     if !path.starts_with('/') {

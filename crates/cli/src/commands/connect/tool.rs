@@ -1,4 +1,4 @@
-//! Finds the tool that somebody means, or says why it is not there.
+//! Finds a tool by its name or alias, or explains why there is none.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::server_errors::server_failure;
 use crate::commands::Failure;
 use crate::ui::phrase;
 
-/// How many tools that could be meant are named.
+/// The most candidates that are named for an ambiguous tool.
 const MOST_NAMED: usize = 5;
 
-/// Returns a tool by its name or alias, also one that is denied or withheld.
+/// Returns a tool by its name or alias, even if it is denied or withheld.
 pub(crate) fn find_tool<'a>(
     name: &str,
     snapshot: &'a Snapshot,
@@ -38,8 +38,7 @@ pub(crate) fn find_tool<'a>(
     }
 }
 
-/// Says why there is no such tool: an entry leaves it out, its server is not there, or nobody has
-/// it.
+/// Explains a missing tool: it is filtered out, its server is not connected, or no server has it.
 fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     if let Some((error, _)) = snapshot.excluded_tool(name) {
         return Failure::Request(Box::new(error));
@@ -47,7 +46,7 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     let trouble = |server: &ServerName| server_failure(snapshot.server(server.as_str())?);
     let named = servers.named();
     let mut troubles: Vec<Failure> = named.iter().filter_map(trouble).collect();
-    // Where one of several is there, it is the one that should have it.
+    // If one of several servers is connected, the tool is reported as not found.
     if !named.is_empty() && troubles.len() == named.len() {
         return troubles.swap_remove(0);
     }
@@ -60,7 +59,7 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
     Failure::NotOffered { what: "Tool", name: name.to_owned(), hint }
 }
 
-/// Says which servers could have what was not found, but are not connected.
+/// Returns a hint that names the servers that were not searched, because they are not connected.
 pub(super) fn not_searched(snapshot: &Snapshot) -> Option<String> {
     let absent = snapshot.servers().filter(|server| server_failure(server).is_some());
     let absent: Vec<&str> = absent.map(|server| server.name.as_str()).collect();

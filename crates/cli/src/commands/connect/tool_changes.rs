@@ -1,4 +1,4 @@
-//! Tells that tools are not what they were when they were first seen, and how they differ.
+//! Reports tools that differ from their pins (new or changed tools), with the differences.
 
 use wharf::tools::{ChangeKind, ToolChange};
 use wharf::{Event, Events};
@@ -7,17 +7,17 @@ use wharf_config::text::{clip, escape_invisible};
 
 use crate::ui::{Lines, Ui, phrase, style};
 
-/// How many tools are told of by server; a server may change them all.
+/// The most tools that are reported per server; a server may change all of them.
 const MAX_TOOLS: usize = 20;
 
-/// How much of a text before and after is shown.
+/// The longest text before or after a change that is printed in full.
 const MAX_TEXT: usize = 200;
 
-/// Says what has changed since somebody began to listen.
+/// Prints the tool changes among the events received so far.
 pub(super) async fn print_tool_changes(events: &mut Events, settings: &Settings, ui: &Ui) {
     let is_withheld = settings.is_set_to("tools.pinning", "enforce");
     loop {
-        // Only what has happened already; what comes now is for the next run.
+        // Do not wait: later changes are reported by the next run.
         let event = tokio::select! {
             biased;
             event = events.next() => event,
@@ -34,8 +34,8 @@ pub(super) async fn print_tool_changes(events: &mut Events, settings: &Settings,
     }
 }
 
-/// Describes all changes of a server's tools, for whoever is to accept them: nothing is cut or
-/// stays unseen.
+/// Describes all changes of a server's tools for the person who accepts them: in full, with
+/// invisible characters made visible.
 pub(crate) fn describe_all_changes(server: &str, changes: &[ToolChange]) -> String {
     let mut lines = Lines::default();
     for change in changes {
@@ -82,11 +82,11 @@ fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
     if changes.len() > MAX_TOOLS {
         let more = phrase::count(changes.len() - MAX_TOOLS, "more tool");
         let label = style::warning("warning:");
-        lines.add(format!("{label} {}: {more} new or not what they were", phrase::quoted(server)));
+        lines.add(format!("{label} {}: {more} new or changed", phrase::quoted(server)));
     }
     if is_withheld {
         let hint = format!(
-            "such tools are withheld; to see the change and decide: wharf trust {} --tools",
+            "these tools are withheld; to review and accept them: wharf trust {} --tools",
             phrase::word(server)
         );
         lines.hint("  ", Some(&hint));

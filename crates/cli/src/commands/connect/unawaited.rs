@@ -1,4 +1,4 @@
-//! Servers that were not waited for, because they could not be connected the last time either.
+//! Servers that a listing did not wait for, because their last attempt to connect failed.
 
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ pub(crate) struct UnawaitedServer {
     last: LastAttempt,
 }
 
-/// Returns the servers of a snapshot that are still on their way and failed the last time.
+/// Returns the servers of a snapshot that are still connecting and whose last attempt failed.
 pub(crate) fn unawaited(runtime: &Runtime, snapshot: &Snapshot) -> Vec<UnawaitedServer> {
     let unknown = snapshot.pending().filter(|server| server.tools() == 0);
     let unawaited = unknown.filter_map(|server| {
@@ -27,7 +27,7 @@ pub(crate) fn unawaited(runtime: &Runtime, snapshot: &Snapshot) -> Vec<Unawaited
 }
 
 impl UnawaitedServer {
-    /// Says what was not waited for, why, and how to try again.
+    /// Prints which server was not waited for, why, and how to retry.
     pub(super) fn say(&self, invocation: &Invocation) {
         let ago = time_ago::time_ago(self.last.at, SystemTime::now());
         let why = clean(self.last.error.as_deref().unwrap_or_default());
@@ -39,7 +39,7 @@ impl UnawaitedServer {
         ));
     }
 
-    /// Tells a program the same.
+    /// Returns the same for `--json`.
     pub(super) fn to_json(&self) -> ServerErrorJson {
         let why = self.last.error.as_deref().unwrap_or_default();
         ServerErrorJson::new(

@@ -1,32 +1,31 @@
-//! Waits for what a verb needs, and not for more.
+//! Waits for the servers that a verb needs.
 //!
-//! A server that could not be connected the last time is not waited for in full again unless it is
-//! named; what is said about it then is in `unawaited`.
+//! A server whose last attempt failed is waited for only briefly, unless it is named. `unawaited`
+//! reports such servers.
 
 use std::sync::Arc;
 
 use wharf::{Runtime, ServerSnapshot, Snapshot, Status};
 
-/// Waits for the tools; a server that connects only when it is needed is needed if its tools are
-/// not known.
+/// Waits for the tools. Connects a lazy server only if its tools are not cached.
 pub(crate) async fn ready(runtime: &Runtime) -> Arc<Snapshot> {
     wake(runtime, |server| server.tools() == 0).await;
     runtime.ready().await
 }
 
-/// Waits until every server, also one that connects only when it is needed, has answered or failed.
+/// Waits until every server, including lazy ones, has connected or failed.
 pub(crate) async fn settled(runtime: &Runtime) -> Arc<Snapshot> {
     wake(runtime, |_| true).await;
     runtime.settled().await
 }
 
-/// Waits like [`settled`], but not twice for the same trouble.
+/// Waits like [`settled`], but only briefly for servers whose last attempt failed.
 pub(crate) async fn settled_except_failing(runtime: &Runtime) -> Arc<Snapshot> {
     wake(runtime, |_| true).await;
     runtime.settled_except_failing().await
 }
 
-/// Connects servers that wait to be needed.
+/// Connects lazy servers.
 async fn wake(runtime: &Runtime, is_needed: impl Fn(&ServerSnapshot) -> bool) {
     let snapshot = runtime.snapshot();
     let asleep = snapshot.servers().filter(|server| server.status == Status::Disconnected);

@@ -1,4 +1,4 @@
-//! Looks at everybody's config files: each one that was read, and what is wrong with it.
+//! Checks the config files of all programs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use wharf_config::{Catalog, Env, Level, Problem};
 use super::check::Check;
 use crate::commands::invocation::is_settings_or_trust;
 
-/// Checks every file that was found. What concerns a single server is told there.
+/// Checks every file that was found. Problems of a single server are reported by its own checks.
 pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut seen: BTreeSet<&Path> = BTreeSet::new();
@@ -23,7 +23,7 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
         }
         checks.extend(problems.map(|problem| of_problem(problem, env)));
     }
-    // Files beside the ones with servers: lists of switched-off servers and the like.
+    // Files that define no servers, such as lists of disabled servers.
     let is_told = |path: &Path| seen.contains(path) || is_settings_or_trust(path, catalog, env);
     let others = catalog
         .problems
@@ -33,7 +33,7 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
     checks
 }
 
-/// Checks one file again, for the report on one of its servers.
+/// Checks one file, for the report on one of its servers.
 pub(super) fn check_one(path: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
     problems_of(catalog, path).map(|problem| of_problem(problem, env)).collect()
 }
@@ -42,7 +42,7 @@ fn problems_of<'a>(catalog: &'a Catalog, path: &'a Path) -> impl Iterator<Item =
     catalog.problems.iter().filter(move |problem| problem.path.as_deref() == Some(path))
 }
 
-/// Turns a problem of a file into a check.
+/// Converts a problem of a file to a check.
 pub(super) fn of_problem(problem: &Problem, env: &Env) -> Check {
     let file =
         problem.path.as_deref().map_or_else(|| "files".to_owned(), |path| env.display_path(path));
@@ -58,7 +58,7 @@ pub(super) fn of_problem(problem: &Problem, env: &Env) -> Check {
     Check { hint: problem.hint.clone(), ..check }
 }
 
-/// Tells whether others than the owner may read or change a file.
+/// Tells whether other users can read or change a file.
 #[cfg(unix)]
 pub(super) fn is_open_to_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -66,7 +66,7 @@ pub(super) fn is_open_to_others(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
 }
 
-/// Where there are no such modes, nothing is known.
+/// Always false on systems without Unix file modes.
 #[cfg(not(unix))]
 pub(super) fn is_open_to_others(_path: &Path) -> bool {
     false

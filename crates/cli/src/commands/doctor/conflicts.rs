@@ -1,4 +1,4 @@
-//! Looks at what concerns several servers: names that become the same, and what is hidden.
+//! Checks conflicts between servers: tool names with the same prefix, and shadowed definitions.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::check::Check;
 use crate::commands::invocation::count_state;
 use crate::ui::phrase;
 
-/// Checks the servers against each other.
+/// Checks for conflicts between servers.
 pub(super) fn check(catalog: &Catalog) -> Vec<Check> {
     let mut checks = collisions(catalog);
     let shadowed = count_state(catalog, DefinitionState::Shadowed);

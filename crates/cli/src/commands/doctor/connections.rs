@@ -1,6 +1,6 @@
-//! Connects to the enabled servers, all at once, and says how that went.
+//! Checks the connections: connects to all enabled servers at once.
 //!
-//! Only what is trusted is started, and nothing whose program is known to be missing.
+//! Only trusted servers are started, and none whose program is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::phrase;
 
-/// Connects to the servers of a catalog that can be started, and hands the checks on.
+/// Connects to the servers of a catalog that can start, and passes the checks to `show`.
 pub(super) fn with_checks(
     mut catalog: Catalog,
     invocation: &Invocation,
@@ -34,7 +34,7 @@ pub(super) fn with_checks(
         catalog.servers.iter().flat_map(|server| &server.problems).map(message).collect();
     let work = async |runtime: &Runtime| {
         connect::settled(runtime).await;
-        // All their lists are looked at, so that what is wrong in them is known.
+        // This requests all lists, so that violations in them are found.
         let violations: Violations = runtime.violations().await.into_iter().collect();
         (runtime.snapshot(), violations)
     };
@@ -43,7 +43,7 @@ pub(super) fn with_checks(
     })
 }
 
-/// Which rules of the protocol servers break.
+/// The protocol violations by server.
 type Violations = BTreeMap<ServerName, Vec<String>>;
 
 fn checks(snapshot: &Snapshot, known: &BTreeSet<String>, violations: &Violations) -> Vec<Check> {
@@ -61,7 +61,7 @@ fn of_server(server: &ServerSnapshot, known: &BTreeSet<String>, broken: &[String
     let name = server.name.as_str();
     let mut checks = vec![connection(server)];
     let problems = server.problems();
-    // What was known before anything was connected has been told.
+    // Problems that were known before connecting are reported by the other checks.
     let news = problems.iter().filter(|problem| !known.contains(&message(problem)));
     checks.extend(news.map(|problem| of_problem(name, problem)));
     for rule in broken {
@@ -108,7 +108,7 @@ fn of_problem(name: &str, problem: &Problem) -> Check {
     Check { hint: problem.hint.clone(), ..check }
 }
 
-/// The code of values that were left out because they could not be resolved.
+/// The problem code of values that were left out because they could not be resolved.
 const LEFT_OUT: &str = "left-out-value";
 
 fn message(problem: &Problem) -> String {

@@ -1,8 +1,14 @@
-//! `wharf doctor`: everything that can be wrong, first without and then with connecting.
+//! `wharf doctor`: checks the configuration first, then the connections.
 //!
-//! `own` looks at Wharf's own files, `files` at everybody's config files, `server` at each enabled
-//! server, `together` at what concerns several, `connections` connects; `run` puts the checks in
-//! order and shows them.
+//! ```text
+//! wharf_files   Wharf's own files
+//! config_files  the config files of all programs
+//! server        each server, with `secrets` and `pass_env`
+//! conflicts     problems between servers
+//! connections   connects to the servers
+//! check         the result of one check
+//! run           runs the checks and prints them
+//! ```
 
 mod check;
 mod config_files;

@@ -1,10 +1,10 @@
-//! Suggests variables for programs that are known to need more than a child usually gets.
+//! Suggests `passEnv` for programs that are known to need more variables than a child process gets.
 
 use wharf_config::{Env, Server, Transport, shell};
 
 use super::check::Check;
 
-/// Programs and words in arguments that tell which variable is needed.
+/// Programs, and words in arguments, that indicate which variable is needed.
 const NEEDS: [Need; 4] = [
     Need { variable: "DOCKER_HOST", programs: &["docker", "podman"], words: &[] },
     Need { variable: "KUBECONFIG", programs: &["kubectl", "helm"], words: &["kubernetes"] },
@@ -18,7 +18,8 @@ struct Need {
     words: &'static [&'static str],
 }
 
-/// Suggests what a server would miss, if it is set here and not passed on.
+/// Suggests the variables that are set here, that the server probably needs, and that it does not
+/// get.
 pub(super) fn check(server: &Server, env: &Env) -> Vec<Check> {
     let Some(spec) = &server.spec else { return Vec::new() };
     let Transport::Stdio(launch) = &spec.transport else { return Vec::new() };
@@ -38,10 +39,10 @@ pub(super) fn check(server: &Server, env: &Env) -> Vec<Check> {
 fn suggest(variable: &str, server: &Server) -> Check {
     let add = format!("add \"passEnv\": [\"{variable}\"]");
     let hint = match server.definition.source.provider {
-        "wharf" | "env" => format!("if it needs it, {add}"),
-        // The file is another program's, which may read neither `passEnv` nor placeholders.
+        "wharf" | "env" => format!("if the server needs it, {add}"),
+        // Another program's file, which may support neither `passEnv` nor placeholders.
         program => format!(
-            "if it needs it, copy it into Wharf's own file and {add} there: wharf import {program} {}",
+            "if the server needs it, copy it into Wharf's own file and {add} there: wharf import {program} {}",
             shell::quote(server.definition.name.as_str())
         ),
     };

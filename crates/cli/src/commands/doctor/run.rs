@@ -1,4 +1,4 @@
-//! Runs the checks in order and shows them.
+//! Runs the checks in order and prints them.
 
 use std::time::SystemTime;
 
@@ -16,19 +16,19 @@ use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, Verbosity, phrase, print_json, style, time_ago};
 
-/// Check everything, and say how to fix it
+/// Find problems, and say how to fix them
 ///
-/// Looks at Wharf's own files, at every config file, and at each enabled server: whether its
-/// program and folder exist, which variables are missing, which secrets others can read. Then
-/// connects to the servers, except with --offline, and never to one that is not trusted. The exit
-/// code is 1 if something has to be done. What is fine is counted, and listed with -v.
+/// Checks Wharf's own files, every config file, and each enabled server: whether its program and
+/// folder exist, which variables are missing, which secrets other users can read. Then connects to
+/// the trusted servers, unless --offline is given. The exit code is 1 if there is a problem. Checks
+/// that passed are counted, and listed with -v.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf doctor
   wharf doctor github            one server only
-  wharf doctor -v                also list what is fine
-  wharf doctor --offline         look only: start and contact nothing
+  wharf doctor -v                also list the checks that passed
+  wharf doctor --offline         start and contact nothing
   wharf doctor --json | jq '.checks[] | select(.ok | not)'")]
 pub(crate) struct DoctorArgs {
     /// Check only this server
@@ -47,13 +47,13 @@ struct DoctorJson<'a> {
     error: Option<ErrorReport>,
 }
 
-/// Everything that was looked at.
+/// The results of all checks.
 struct Findings {
     groups: Vec<CheckGroup>,
     problems: Vec<Problem>,
 }
 
-/// Checks under a heading.
+/// A group of checks with a heading.
 struct CheckGroup {
     title: &'static str,
     checks: Vec<Check>,
@@ -81,10 +81,10 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &Invocation) -> Result<Exit, Fa
     })
 }
 
-/// The heading of what is known from earlier.
+/// The heading of the last attempts.
 const LAST_ATTEMPTS: &str = "Last attempts";
 
-/// Says which servers could not be connected the last time, for whoever does not try now.
+/// Reports the servers whose last attempt failed, for `--offline`.
 fn last_attempts(catalog: &Catalog, invocation: &Invocation) -> Option<CheckGroup> {
     let history = CatalogHistory::load(catalog, invocation);
     let enabled =
@@ -110,7 +110,7 @@ fn check_one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failu
     let of_file = config_files::check_one(&found.definition.source.path, catalog, env);
     let starts = StartChecker::of(catalog, env);
     let mut of_server = server::check(found, credentials.as_ref().ok(), &starts, env);
-    // Whether the credential is there cannot be told, so that is what has to be fixed.
+    // The credential cannot be checked if the store is unreadable.
     if let (Some(_), Err(error)) = (server::credential_id(found), &credentials) {
         of_server.push(wharf_files::unusable_credentials(error));
     }
@@ -122,7 +122,7 @@ fn check_one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failu
 }
 
 fn check_all(catalog: &Catalog, env: &Env) -> Findings {
-    // A store that cannot be read is one of Wharf's own files, and told there.
+    // An unreadable store is reported with Wharf's own files.
     let credentials = Credentials::load(env).ok();
     let looked_at: Vec<&Server> = catalog
         .winners()
@@ -168,7 +168,7 @@ fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {
     Ok(if wrong == 0 { Exit::Success } else { Exit::Negative })
 }
 
-/// What is fine comes first, on one line or listed; then what is worth knowing; what is wrong last.
+/// Formats the checks: first those that passed (counted or listed), then notes, then problems.
 fn to_text(groups: &[CheckGroup], verbosity: Verbosity) -> String {
     let mut lines = Lines::default();
     let checks = || groups.iter().flat_map(|group| &group.checks);
@@ -186,7 +186,7 @@ fn to_text(groups: &[CheckGroup], verbosity: Verbosity) -> String {
         lines.add("");
     }
     let notes = checks().filter(|check| check.ok && check.is_note);
-    add_section(&mut lines, "Worth knowing", notes, &style::warning("--"));
+    add_section(&mut lines, "Notes", notes, &style::warning("--"));
     let wrong = checks().filter(|check| !check.ok).count();
     let to_correct = checks().filter(|check| !check.ok);
     add_section(&mut lines, "Problems", to_correct, &style::bad("!!"));
@@ -198,8 +198,7 @@ fn to_text(groups: &[CheckGroup], verbosity: Verbosity) -> String {
     lines.into_text()
 }
 
-/// Names the servers whose last attempt failed: where nothing is tried, that is all there is to
-/// know.
+/// Names the servers whose last attempt failed, for the last line with `--offline`.
 fn failed_attempts(groups: &[CheckGroup]) -> Option<String> {
     let group = groups.iter().find(|group| group.title == LAST_ATTEMPTS)?;
     let names = phrase::quoted_list(group.checks.iter().map(|check| check.name.as_str()));
@@ -207,7 +206,7 @@ fn failed_attempts(groups: &[CheckGroup]) -> Option<String> {
     Some(format!("the last {attempts} of {names} failed"))
 }
 
-/// Adds checks under a heading, in full; nothing if there are none.
+/// Adds checks under a heading, if there are any.
 fn add_section<'a>(
     lines: &mut Lines,
     title: &str,
@@ -227,7 +226,7 @@ fn add_section<'a>(
 }
 
 impl CheckGroup {
-    /// Says how many of its checks are fine, such as `Files 3`.
+    /// Counts its checks that passed, such as `Files 3`.
     fn count_fine(&self) -> Option<String> {
         let fine = self.checks.iter().filter(|check| check.ok && !check.is_note).count();
         (fine > 0).then(|| format!("{} {fine}", self.title))

@@ -1,4 +1,4 @@
-//! Finds secrets that are written out in a file which others have or can read.
+//! Finds literal secrets in project files, and in files that other users can read.
 
 use wharf_config::secret::names_a_secret;
 use wharf_config::{Env, Level, Server, Syntax, WrittenText, shell};
@@ -6,18 +6,18 @@ use wharf_config::{Env, Level, Server, Syntax, WrittenText, shell};
 use super::check::Check;
 use super::config_files::is_open_to_others;
 
-/// Complains about literal secrets in a project's file, or in a file that others can read.
+/// Reports literal secrets in a project file, or in a file that other users can read.
 pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
     let definition = &server.definition;
     let (why, hint) = match definition.source.level {
         Level::Project => (
-            "everybody who has the project has it",
+            "everybody with access to the project can read it",
             "write ${NAME} there and set the variable".to_owned(),
         ),
         Level::User if is_open_to_others(&definition.source.path) => {
             let path = env.display_path(&definition.source.path);
             (
-                "others on this machine can read it",
+                "other users of this machine can read it",
                 format!("chmod 600 {}", shell::quote_path(&path)),
             )
         }
@@ -34,12 +34,12 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
         .collect();
     (!literal.is_empty()).then(|| {
         let message =
-            format!("a secret is written out in its file ({}), and {why}", literal.join(", "));
+            format!("its file contains a literal secret ({}), and {why}", literal.join(", "));
         Check::failed(definition.name.as_str(), message).hint(hint)
     })
 }
 
-/// Names the arguments that are or hold the value of a flag such as `--token`.
+/// Returns the arguments that contain the value of a flag such as `--token`.
 fn secret_args(args: &[WrittenText]) -> impl Iterator<Item = String> {
     let before = std::iter::once("").chain(args.iter().map(|arg| arg.text.as_str()));
     let is_secret = |(before, arg): (&str, &WrittenText)| match arg.text.split_once('=') {
@@ -50,7 +50,7 @@ fn secret_args(args: &[WrittenText]) -> impl Iterator<Item = String> {
     found.map(|(index, _)| format!("args[{index}]"))
 }
 
-/// Tells whether a flag takes a secret, and not where one is or how it is used.
+/// Tells whether a flag takes a secret, and not the place or the kind of one.
 fn is_secret_flag(word: &str) -> bool {
     let last = word.rsplit(['-', '_']).next().unwrap_or_default();
     word.starts_with('-')
@@ -64,7 +64,7 @@ fn is_secret_name(name: &str) -> bool {
     names_a_secret(name) || header.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Tells whether a value is a secret itself, and neither a command nor the name of a variable.
+/// Tells whether a value is a literal, not a command or the name of a variable.
 fn is_literal(value: &WrittenText) -> bool {
     let text = &value.text;
     let resolved = value.syntax.contains(Syntax::RESOLVED);

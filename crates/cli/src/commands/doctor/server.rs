@@ -1,4 +1,4 @@
-//! Looks at one server: whether it could start, and whether it would get what it needs.
+//! Checks one server: whether it could start, and whether its variables and credentials exist.
 
 use wharf_config::trust::Trust;
 use wharf_config::{Credentials, DefinitionState, Env, Level, Problem, Server, Transport};
@@ -8,11 +8,11 @@ use super::{pass_env, secrets};
 use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::ui::phrase;
 
-/// Codes of warnings because of which a server will probably not work.
+/// Codes of warnings that probably prevent a server from working.
 const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out-of-reach"];
 
-/// Checks a server, as far as its state allows. Without `credentials`, their store could not be
-/// read, which is told elsewhere.
+/// Checks a server, as far as its state allows. `credentials` is `None` if the store is unreadable,
+/// which another check reports.
 pub(super) fn check(
     server: &Server,
     credentials: Option<&Credentials>,
@@ -40,7 +40,7 @@ pub(super) fn check(
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
             vec![
                 Check::note(name, format!("is the same server as \"{other}\", which is used"))
-                    .hint("to have both: wharf config set discovery.duplicates keep"),
+                    .hint("to use both: wharf config set discovery.duplicates keep"),
             ]
         }
         DefinitionState::Native => {
@@ -53,17 +53,17 @@ pub(super) fn check(
     }
 }
 
-/// Says why a project's server is not started.
+/// Reports why an untrusted server is not connected.
 fn untrusted(server: &Server) -> Check {
     let name = server.definition.name.as_str();
     let word = phrase::word(name);
     let (message, hint) = match &server.trust {
         Trust::Changed(_) => (
-            "has changed since you agreed to it, so it is not connected",
+            "has changed since you trusted it, so it is not connected",
             format!("wharf explain {word} shows what changed; wharf trust {word}"),
         ),
         Trust::Refused => {
-            ("is not connected: you said no to it", format!("wharf trust {word} asks again"))
+            ("is not connected: you refused it", format!("wharf trust {word} asks again"))
         }
         _ => (
             "came with this project and is not trusted, so it is not connected",
@@ -89,7 +89,7 @@ fn check_enabled(
     checks
 }
 
-/// Looks for the program.
+/// Checks whether the program exists.
 fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
     let name = server.definition.name.as_str();
     match starts.check(server) {
@@ -115,7 +115,7 @@ fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
     }
 }
 
-/// Looks for the folder.
+/// Checks whether the working folder exists.
 fn folder(server: &Server, starts: &StartChecker<'_>) -> Option<Check> {
     let name = server.definition.name.as_str();
     let missing = starts.missing_folder(server)?;
@@ -138,7 +138,7 @@ fn problems(server: &Server, env: &Env) -> Vec<Check> {
     server.problems.iter().map(to_check).collect()
 }
 
-/// Complains about secrets on an open line.
+/// Reports secrets that are sent without encryption.
 fn plain_http(server: &Server) -> Option<Check> {
     let spec = server.spec.as_ref()?;
     let (Transport::Http(endpoint) | Transport::Sse(endpoint)) = &spec.transport else {
@@ -166,7 +166,7 @@ fn stored_credential(server: &Server, credentials: Option<&Credentials>) -> Opti
     }
 }
 
-/// Returns which stored credential an entry refers to.
+/// Returns the id of the stored credential that an entry refers to.
 pub(super) fn credential_id(server: &Server) -> Option<&str> {
     server.definition.fields.auth.as_ref()?.credential_id.as_deref()
 }

@@ -1,4 +1,4 @@
-//! Looks at Wharf's own files: its folder, the settings, the record of trust, the credentials.
+//! Checks Wharf's own files: its folder, the settings, `trust.json`, the credentials.
 
 use std::fs::Metadata;
 use std::io;
@@ -35,26 +35,26 @@ fn folder(home: &Path, env: &Env) -> Check {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Check::passed("home", format!("{shown} is created when it is needed"))
         }
-        Err(error) => Check::failed("home", format!("could not look at {shown}: {error}"))
+        Err(error) => Check::failed("home", format!("could not check {shown}: {error}"))
             .hint("check the folders above it, or set WHARF_HOME to a folder of yours"),
         Ok(about) if !about.is_dir() => Check::failed("home", format!("{shown} is not a folder"))
-            .hint("move it away; Wharf keeps its files there"),
+            .hint("move it; Wharf needs a folder there"),
         Ok(_) if is_open_to_others(home) => {
-            Check::failed("home", format!("others can look into {shown}"))
+            Check::failed("home", format!("other users can read {shown}"))
                 .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
         }
-        // Whether writing works is known only after it was tried, and looking changes nothing.
+        // Only the mode is checked, because a test write would change the folder.
         Ok(about) if !may_owner_write(&about) => {
-            Check::failed("home", format!("{shown} does not let its owner write"))
+            Check::failed("home", format!("{shown} is not writable by its owner"))
                 .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
         }
         Ok(_) => Check::passed("home", private(&shown)),
     }
 }
 
-/// Says that nobody else has access, where that was checked.
+/// Returns the text for a private file, on systems where the mode was checked.
 fn private(shown: &str) -> String {
-    if cfg!(unix) { format!("{shown} is yours alone") } else { format!("{shown} exists") }
+    if cfg!(unix) { format!("{shown} is private") } else { format!("{shown} exists") }
 }
 
 #[cfg(unix)]
@@ -64,7 +64,7 @@ fn may_owner_write(about: &Metadata) -> bool {
     about.permissions().mode() & 0o200 != 0
 }
 
-/// Where there are no such modes, a folder says nothing about it.
+/// Always true on systems without Unix file modes.
 #[cfg(not(unix))]
 fn may_owner_write(_about: &Metadata) -> bool {
     true
@@ -85,9 +85,9 @@ fn settings(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
     }
     let path = home.join("config.toml");
     let message = if path.exists() {
-        format!("{} is understood", env.display_path(&path))
+        format!("{} is valid", env.display_path(&path))
     } else {
-        "none of your own, so the defaults count".to_owned()
+        "there is no settings file, so the defaults apply".to_owned()
     };
     vec![Check::passed("settings", message)]
 }
@@ -103,7 +103,7 @@ fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
         return wrong;
     }
     let message = if path.exists() {
-        format!("{} is understood", env.display_path(&path))
+        format!("{} is valid", env.display_path(&path))
     } else {
         "no project servers are trusted yet".to_owned()
     };
@@ -124,7 +124,7 @@ fn credentials(home: &Path, env: &Env) -> Check {
     }
 }
 
-/// Says why the stored credentials cannot be used.
+/// Returns the check for credentials that cannot be read.
 pub(super) fn unusable_credentials(error: &CredentialError) -> Check {
     Check::failed("credentials", error.to_string()).hint(credential_hint(error))
 }

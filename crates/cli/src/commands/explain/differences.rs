@@ -1,5 +1,5 @@
-//! Says how a definition differs from the one that counts, without any secret: of variables and
-//! headers only the names are told.
+//! Lists how a definition differs from the winner, without secrets: of variables and headers only
+//! the names are shown.
 
 use wharf_config::text::clean;
 use wharf_config::view::CatalogServerView;
@@ -7,7 +7,7 @@ use wharf_config::{Server, WrittenText};
 
 use crate::ui::phrase;
 
-/// Lists the differences, one line each; none if the two are the same.
+/// Lists the differences, one line each; empty if the definitions are the same.
 pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
     let (theirs, ours) = (&other.definition.fields, &counting.definition.fields);
     let (there, here) = (CatalogServerView::of(other), CatalogServerView::of(counting));
@@ -37,7 +37,7 @@ pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
 struct DifferenceLines(Vec<String>);
 
 impl DifferenceLines {
-    /// Compares two texts as they are shown.
+    /// Compares two texts.
     fn text(&mut self, field: &str, there: Option<&str>, here: Option<&str>) {
         if there != here {
             let shown = |text: Option<&str>| text.map_or_else(String::new, phrase::word);
@@ -45,7 +45,7 @@ impl DifferenceLines {
         }
     }
 
-    /// Compares two texts as they are written, and shows what can be shown of them.
+    /// Compares two texts as written, and shows them with secrets redacted.
     fn written(
         &mut self,
         field: &str,
@@ -61,7 +61,7 @@ impl DifferenceLines {
         }
     }
 
-    /// Compares names and values, and tells the names.
+    /// Compares names and values, and shows the names.
     fn pairs(
         &mut self,
         field: &str,
@@ -97,9 +97,9 @@ impl DifferenceLines {
     fn differing(&mut self, what: &str, there: &str, here: &str) {
         let shown = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
         self.0.push(if there == here {
-            format!("{what}: in a part that is not shown")
+            format!("{what}: in a redacted part")
         } else {
-            format!("{what}: {} (the one that counts: {})", shown(there), shown(here))
+            format!("{what}: {} (the winner: {})", shown(there), shown(here))
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Puts an explanation into words, the way a colleague would: what happens, why, what to do.
+//! Formats an explanation as text: the result, the candidates, the problems, the next step.
 
 use wharf_config::text::clean;
 use wharf_config::trust::Trust;
@@ -12,22 +12,22 @@ use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::commands::trust::add_changes;
 use crate::ui::{Lines, phrase, style};
 
-/// Everything there is to say about a name.
+/// The data of an explanation.
 pub(super) struct ExplanationText<'a> {
-    /// The definition to talk about.
+    /// The definition that is explained: the winner, or else the first candidate.
     pub(super) best: &'a Server,
-    /// The definition that has the name, if one has.
+    /// The winner of the name, if there is one.
     pub(super) winner: Option<&'a Server>,
     /// All definitions, highest first.
     pub(super) candidates: &'a [&'a Server],
-    /// Looks for programs.
+    /// Checks whether programs exist.
     pub(super) starts: &'a StartChecker<'a>,
-    /// For paths.
+    /// Shortens paths.
     pub(super) env: &'a Env,
 }
 
 impl ExplanationText<'_> {
-    /// Writes the whole answer.
+    /// Returns the whole text.
     pub(super) fn to_text(&self) -> String {
         let mut text = Lines::default();
         text.add(self.first_sentence());
@@ -47,19 +47,19 @@ impl ExplanationText<'_> {
             DefinitionState::Enabled => self.enabled_sentence(&name, &from),
             DefinitionState::Disabled => {
                 let reason = server.reason.as_deref().map_or_else(String::new, clean);
-                format!("{name} is off: it is {reason}. It is defined in {from}.")
+                format!("{name} is disabled: it is {reason}. It is defined in {from}.")
             }
             DefinitionState::Untrusted => match &server.trust {
                 Trust::Changed(_) => {
                     format!(
-                        "{name} does not run: it has changed since you agreed to it. It is in {from}."
+                        "{name} does not run: it has changed since you trusted it. It is in {from}."
                     )
                 }
                 Trust::Refused => {
-                    format!("{name} does not run: you said no to it. It is in {from}.")
+                    format!("{name} does not run: you refused it. It is in {from}.")
                 }
                 _ => format!(
-                    "{name} does not run: it came with {from}, and you have not agreed to it yet."
+                    "{name} does not run: it came with {from}, and you have not trusted it yet."
                 ),
             },
             DefinitionState::Invalid => {
@@ -84,6 +84,7 @@ impl ExplanationText<'_> {
         }
     }
 
+    /// Returns the error that makes the server invalid.
     fn enabled_sentence(&self, name: &str, from: &str) -> String {
         let server = self.best;
         match (server.transport, server.definition.source.level) {
@@ -107,14 +108,13 @@ impl ExplanationText<'_> {
         }
     }
 
-    /// Returns what makes the server invalid, if it is.
     fn first_error(&self) -> Option<&Problem> {
         let problems =
             self.best.problems.iter().filter(|_| self.best.state == DefinitionState::Invalid);
         problems.into_iter().find(|problem| problem.is_error())
     }
 
-    /// Names a file the way one would in a sentence.
+    /// Describes the source of a definition as part of a sentence.
     fn origin(&self, server: &Server) -> String {
         let definition = &server.definition;
         let source = &definition.source;
@@ -139,7 +139,7 @@ impl ExplanationText<'_> {
         }
         text.add(match self.candidates.len() {
             1 => "\nThe only definition of this name:".to_owned(),
-            number => format!("\n{number} definitions of this name, the first one counts:"),
+            number => format!("\n{number} definitions of this name; the first one wins:"),
         });
         for (index, server) in self.candidates.iter().enumerate() {
             let definition = &server.definition;
@@ -149,7 +149,7 @@ impl ExplanationText<'_> {
             let differences = others.map(|winner| differences(server, winner));
             let mut what = clean(&rank_reason(server, self.winner, self.env));
             if differences.as_ref().is_some_and(Vec::is_empty) {
-                what.push_str("; it says the same");
+                what.push_str("; it is identical");
             }
             let what = if is_winner { style::good(&what) } else { style::faint(&what) };
             let source = phrase::source(&definition.source);
@@ -161,7 +161,7 @@ impl ExplanationText<'_> {
         }
     }
 
-    /// Says that only one revision of the protocol is offered.
+    /// Adds the pinned protocol revision.
     fn pinned(&self, text: &mut Lines) {
         if let Some(version) = &self.best.definition.fields.policy.protocol_version {
             text.add(format!("Its entry pins the protocol to {}.", clean(version)));
@@ -172,17 +172,17 @@ impl ExplanationText<'_> {
         let server = self.best;
         if server.state == DefinitionState::Untrusted {
             if let Trust::Changed(differences) = &server.trust {
-                text.add("\nChanged since you agreed to it:");
+                text.add("\nChanged since you trusted it:");
                 add_changes(differences, "  ", text);
             }
-            text.add("\nNothing in it has been expanded: that waits until you trust it.");
+            text.add("\nIts placeholders are not expanded until you trust it.");
             return;
         }
-        // What is missing is told below, with what to do about it.
+        // Missing variables are listed with the problems, with a hint.
         let is_known = |one: &&FieldUse| !matches!(one.used.from, ValueOrigin::Missing(_));
         let known: Vec<&FieldUse> = server.uses.iter().filter(is_known).collect();
         if !known.is_empty() {
-            text.add("\nWhat was put in:");
+            text.add("\nExpanded placeholders:");
         }
         for one in known {
             let variable = clean(&one.used.variable);
@@ -197,12 +197,12 @@ impl ExplanationText<'_> {
     }
 
     fn problems(&self, text: &mut Lines) {
-        // What makes it invalid is in the first sentence already, with its hint at the end.
+        // The first error of an invalid server is in the first sentence, and its hint at the end.
         let said = self.first_error();
         let others: Vec<&Problem> =
             self.best.problems.iter().filter(|problem| Some(*problem) != said).collect();
         if !others.is_empty() {
-            text.add("\nWhat is missing or odd:");
+            text.add("\nProblems:");
         }
         for problem in others {
             text.add(format!("  {}", clean(&problem.message)));
@@ -230,14 +230,14 @@ impl ExplanationText<'_> {
             )),
             DefinitionState::Disabled => Some(format!("to use it: wharf enable {word}")),
             DefinitionState::Untrusted => {
-                Some(format!("to see what it would do and agree: wharf trust {word}"))
+                Some(format!("to see what it would run, and trust it: wharf trust {word}"))
             }
             DefinitionState::Invalid => {
                 let hint = self.first_error().and_then(|problem| problem.hint.as_deref());
                 Some(hint.map_or_else(|| "correct the entry in its file".to_owned(), clean))
             }
             DefinitionState::Duplicate => {
-                Some("to have both: wharf config set discovery.duplicates keep".to_owned())
+                Some("to use both: wharf config set discovery.duplicates keep".to_owned())
             }
             DefinitionState::Shadowed => {
                 Some("wharf list --all shows what is used instead".to_owned())

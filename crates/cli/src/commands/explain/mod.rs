@@ -1,7 +1,11 @@
 //! `wharf explain NAME`: why a server is or is not used.
 //!
-//! `run` gathers, `why` says who comes first, `differ` compares what they say, `answer` puts it
-//! into words.
+//! ```text
+//! run          collects the definitions and prints JSON
+//! ranking      why a definition wins or is shadowed
+//! differences  how a definition differs from the winner
+//! explanation  the text for a person
+//! ```
 
 mod differences;
 mod explanation;

@@ -1,18 +1,18 @@
-//! Says why a definition has its name or not, from the ranks that decided it.
+//! Explains why a definition wins its name or is shadowed, from the ranks that decide it.
 
 use wharf_config::text::clean;
 use wharf_config::{Definition, Env, FilePrecedence, Level, Server, Source};
 
 use crate::ui::phrase;
 
-/// Says in a few words what became of a candidate.
+/// Returns in a few words why a candidate wins or loses.
 pub(super) fn rank_reason(server: &Server, winner: Option<&Server>, env: &Env) -> String {
     let definition = &server.definition;
     if let Some(by) = &definition.replaced_by {
         return replaced(definition, by, env);
     }
     match winner {
-        Some(winner) if std::ptr::eq(winner, server) => "first, so it has the name".to_owned(),
+        Some(winner) if std::ptr::eq(winner, server) => "wins: it comes first".to_owned(),
         Some(winner) => format!("shadowed: {}", order(&winner.definition, definition, env)),
         None => "shadowed".to_owned(),
     }
@@ -22,7 +22,7 @@ fn replaced(definition: &Definition, by: &Source, env: &Env) -> String {
     let path = phrase::path(&by.path, env);
     match by.level {
         Level::Project => format!(
-            "replaced as a whole by {path}: in {} a project's servers take the place of your own",
+            "replaced as a whole by {path}: in {} a project's servers replace your own",
             clean(definition.source.provider_name)
         ),
         Level::Env => format!("replaced as a whole by the variable {path}"),
@@ -30,7 +30,7 @@ fn replaced(definition: &Definition, by: &Source, env: &Env) -> String {
     }
 }
 
-/// Says why the first of two definitions comes before the other: the first difference in rank.
+/// Returns why one definition comes before another: the first difference in rank.
 fn order(first: &Definition, other: &Definition, env: &Env) -> String {
     let (higher, lower) = (&first.rank, &other.rank);
     let program = |definition: &Definition| clean(definition.source.provider_name);
@@ -51,7 +51,7 @@ fn order(first: &Definition, other: &Definition, env: &Env) -> String {
         return format!("same level, and {} is nearer", file_name(first, env));
     }
     if first.source.path == other.source.path {
-        return "it stands earlier in the same file".to_owned();
+        return "it is earlier in the same file".to_owned();
     }
     format!(
         "in {} {} comes before {}",

@@ -1,4 +1,4 @@
-//! Gathers everything that is known about a name.
+//! Collects all definitions of a name, and prints the explanation.
 
 use clap::Args;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use crate::ui::print_json;
 
 /// Explain why a server is or is not used
 ///
-/// Shows every definition of a name in the order in which they count, which one wins and why the
-/// others do not, which variables were put in, what is missing, and what to do next.
+/// Shows every definition of a name by rank, which one wins and why the others do not, which
+/// placeholders were expanded, what is missing, and what to do next.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,6 +1,7 @@
-//! What to do about an error, and what to type next.
+//! Hints about errors: what to do, and what to type next.
 //!
-//! A library's own hint is about files, addresses and programs. Hints here name verbs and flags.
+//! The hints of the libraries are about files, URLs and programs. The hints here name verbs and
+//! flags.
 
 use wharf::FailureKind;
 use wharf::arguments::PairError;
@@ -14,7 +15,7 @@ use crate::commands::connect::one_off;
 use crate::ui::phrase;
 
 impl Failure {
-    /// Says what to do about it.
+    /// Returns what to do about the failure.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Discovery(error) => Some(discovery_hint(error).to_owned()),
@@ -39,7 +40,7 @@ impl Failure {
             Self::NotConnected { name, failure } => tip(name, failure),
             Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
-            Self::TimedOut { .. } => Some("allow more with --timeout".to_owned()),
+            Self::TimedOut { .. } => Some("raise --timeout".to_owned()),
             Self::Manage(error) => change_hint(error),
             Self::Store(error) => Some(error.hint()),
             Self::Approvals(error) => Some(error.hint()),
@@ -56,7 +57,7 @@ impl Failure {
     }
 }
 
-/// Says what can be done about a server that is not there, and what to type next.
+/// Returns what to do about a server that is not connected, and what to type next.
 pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> {
     if name == one_off::SERVER_NAME {
         return one_off_tip(failure);
@@ -67,7 +68,7 @@ pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> 
         FailureKind::TimedOut => Some("raise `timeout` in its entry if it needs longer"),
         _ => None,
     };
-    // Its error output is shown with the failure.
+    // The failure already shows the server's stderr.
     let own = failure.hint.as_deref().filter(|_| !failure.points_to_stderr());
     let advice = own.or(otherwise);
     let has_written = !failure.stderr.trim().is_empty();
@@ -88,7 +89,7 @@ pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> 
     Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
 }
 
-/// Says what can be done about a server that was given on the command line: it has no entry.
+/// Returns what to do about a server from the command line, which has no entry.
 fn one_off_tip(failure: &wharf::ServerFailure) -> Option<String> {
     match failure.kind {
         FailureKind::NeedsAuth => Some(GIVE_A_TOKEN.to_owned()),
@@ -100,7 +101,7 @@ fn one_off_tip(failure: &wharf::ServerFailure) -> Option<String> {
 
 const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
 
-/// Says how a server gets a token.
+/// Returns how to store a token for a server.
 fn token_tip(name: &str) -> String {
     let word = phrase::word(name);
     format!(
@@ -108,15 +109,15 @@ fn token_tip(name: &str) -> String {
     )
 }
 
-/// Replaces a hint about a call by one that names the verb to use.
+/// Replaces the library's hint about a withheld tool by one that names the verb.
 pub(crate) fn use_cli_hint(server: &str, error: &mut CallError) {
     if error.reason == Reason::Withheld {
         let word = phrase::word(server);
-        error.hint = Some(format!("see the change and decide with `wharf trust {word} --tools`"));
+        error.hint = Some(format!("review the change with `wharf trust {word} --tools`"));
     }
 }
 
-/// Says what to type next about a call that has no result; its own hint is told beside it.
+/// Returns what to type next after a call failed; the error's own hint is printed as well.
 pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
     let word = phrase::word(server);
     match error.reason {
@@ -127,7 +128,7 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
         Reason::Untrusted => Some(format!("wharf trust {word}")),
         Reason::Disabled => Some(format!("wharf enable {word}")),
         Reason::Connect | Reason::Lost | Reason::TimedOut if error.stderr.is_some() => {
-            Some(format!("all that it wrote: wharf logs {word}"))
+            Some(format!("full output: wharf logs {word}"))
         }
         Reason::Connect | Reason::Lost => Some(format!("wharf test {word}")),
         _ => None,
@@ -198,7 +199,7 @@ fn change_hint(error: &ManageError) -> Option<String> {
     }
 }
 
-/// Says what to do about arguments that do not fit.
+/// Returns what to do about arguments that do not parse.
 pub(crate) fn pair_hint(error: &PairError) -> Option<String> {
     match error {
         PairError::NotAPair { .. } => {
@@ -208,7 +209,7 @@ pub(crate) fn pair_hint(error: &PairError) -> Option<String> {
     }
 }
 
-/// Says why a server was not copied, and what to type to copy it.
+/// Returns why a server was not copied, and what to type to copy it.
 pub(crate) fn skip_text(name: &str, why: &SkipReason) -> String {
     match why {
         SkipReason::Untrusted => format!("{why}; run wharf trust {}", phrase::word(name)),
@@ -217,7 +218,7 @@ pub(crate) fn skip_text(name: &str, why: &SkipReason) -> String {
     }
 }
 
-/// Says what to do about credentials that cannot be used.
+/// Returns what to do about credentials that cannot be read.
 pub(crate) fn credential_hint(error: &CredentialError) -> String {
     match error {
         CredentialError::Store(error) => error.hint(),

@@ -1,8 +1,8 @@
-//! Why a verb did not do what was asked: the text of the error and the exit code.
+//! The failures of the verbs: error texts and exit codes.
 //!
-//! This folder is the only place of the command line that words errors. `advice` has the hints, and
-//! `report` the form for programs that read `--json`. The libraries return typed reasons; whatever
-//! names a verb or a flag is written here.
+//! All error texts and hints of the command line are in this folder. `advice` has the hints, and
+//! `report` the JSON form for `--json`. The libraries return typed reasons; only this folder names
+//! verbs and flags.
 
 mod advice;
 pub(crate) mod report;
@@ -25,24 +25,24 @@ use crate::ui::phrase;
 
 pub(crate) use advice::{credential_hint, next_step, pair_hint, skip_text, tip, use_cli_hint};
 
-/// How a run ended, for the program that started it.
+/// The exit code of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// The verb succeeded.
     Success = 0,
-    /// The check said no, or there is no such name.
+    /// A tool or a check failed, or a name was not found.
     Negative = 1,
-    /// The command line was not understood.
+    /// The command line is invalid.
     Usage = 2,
-    /// A server could not be connected to.
+    /// Could not connect to a server.
     NotConnected = 3,
-    /// A server wants to know who asks.
+    /// A server requires sign-in.
     SignIn = 4,
-    /// It took too long.
+    /// A timeout.
     TimedOut = 5,
-    /// Somebody has to agree first.
+    /// A server is not trusted.
     Untrusted = 6,
-    /// Somebody ended the run.
+    /// The run was interrupted.
     Cancelled = 130,
 }
 
@@ -52,28 +52,28 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb did not do what was asked.
+/// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// There was nothing to look at.
+    /// The catalog could not be loaded.
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),
-    /// No file defines it.
+    /// No file defines the server.
     #[error("Server {} not found", phrase::quoted(.name))]
     NotFound { name: String, nearest: Option<String> },
-    /// Nobody has agreed to it.
+    /// The server is not trusted.
     #[error("Server {} {}", phrase::quoted(.name), .why.text())]
     Untrusted { name: String, why: UntrustedReason },
-    /// It is switched off.
+    /// The server is disabled.
     #[error("Server {} is disabled. Run wharf enable {} first.", phrase::quoted(.name), phrase::word(.name))]
     Disabled { name: String },
-    /// It is not used under this name.
+    /// The server is not used under this name.
     #[error("Server {} is not used: {why}", phrase::quoted(.name))]
     NotUsed { name: String, why: String, hint: String },
-    /// Its definition does not say enough.
+    /// The definition is invalid.
     #[error("Server {} cannot be used, its definition is invalid: {why}", phrase::quoted(.name))]
     Invalid { name: String, why: String, hint: String },
-    /// It could not be connected to.
+    /// Connecting to the server failed.
     #[error("Failed to connect to {}: {}", phrase::quoted(.name), .failure.message)]
     NotConnected { name: String, failure: Arc<wharf::ServerFailure> },
     /// No server has such a tool, resource or prompt.
@@ -85,56 +85,56 @@ pub(crate) enum Failure {
     /// A request to a server failed.
     #[error(transparent)]
     Request(#[from] Box<CallError>),
-    /// It took longer than it was given.
+    /// The timeout was exceeded.
     #[error("no answer within {limit:?}")]
     TimedOut { limit: Duration },
-    /// Somebody ended the run.
+    /// The run was interrupted.
     #[error("cancelled")]
     Cancelled,
-    /// There is nothing to wait with.
+    /// The async runtime could not be created.
     #[error("could not prepare to connect")]
     Prepare(#[source] io::Error),
     /// A file could not be read or written.
     #[error("could not {verb} {path}")]
     File { verb: &'static str, path: String, source: io::Error },
-    /// The words were understood, but not what to do with them.
+    /// The arguments are valid one by one, but not together.
     #[error("{message}")]
     Usage { message: &'static str, hint: &'static str },
-    /// What was typed for a tool does not make arguments.
+    /// The arguments for a tool or prompt are invalid.
     #[error("{message}")]
     BadArguments { message: String, hint: Option<String>, usage: Option<String> },
-    /// There is nowhere to remember something.
-    #[error("there is no home folder to remember this in")]
+    /// There is no home folder to store something in.
+    #[error("there is no home folder to store this in")]
     NoHome,
     /// The working folder is not a project.
-    #[error("this folder is not a project: servers of your own need no trust here")]
+    #[error("this folder is not a project: your own servers need no trust here")]
     NotAProject,
-    /// The record of what is trusted cannot be read, so it must not be overwritten.
+    /// `trust.json` is malformed, so it must not be overwritten.
     #[error("the record of what you trust cannot be read: {path}")]
     MalformedTrustFile { path: String },
-    /// A token was given for something that is not an address.
+    /// A token was given without a URL.
     #[error("--token requires --url (HTTP/SSE transport).")]
     TokenWithoutUrl,
-    /// Another program defines the server, so Wharf does not remove it.
+    /// Another program's file defines the server, so Wharf does not remove it.
     #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), phrase::word(.name))]
     DefinedElsewhere { name: String, path: PathBuf, provider: &'static str },
-    /// A server could not be changed.
+    /// A server could not be added, changed or removed.
     #[error(transparent)]
     Manage(ManageError),
-    /// A file of ours could not be read or written.
+    /// One of Wharf's own files could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What was answered for good could not be changed.
+    /// The permanent approvals could not be changed.
     #[error(transparent)]
     Approvals(#[from] ApprovalsError),
     /// A setting could not be read or changed.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// The answer could not be written.
-    #[error("could not write the answer")]
+    /// Writing to stdout failed.
+    #[error("could not write the output")]
     Output(#[source] io::Error),
-    /// A client could not be served any more.
-    #[error("the connection to the client broke")]
+    /// The connection to the client of a built-in server failed.
+    #[error("lost the connection to the client")]
     Serve(#[source] io::Error),
 }
 
@@ -153,11 +153,11 @@ impl From<ManageError> for Failure {
 /// Why a server is not trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UntrustedReason {
-    /// Nobody has agreed to it.
+    /// The person has not been asked about it.
     New,
-    /// It is not what was agreed to any more.
+    /// It has changed since it was trusted.
     Changed,
-    /// Somebody said no.
+    /// The person refused it.
     Refused,
 }
 
@@ -176,25 +176,25 @@ impl UntrustedReason {
         match self {
             Self::New => "came with this project and is not trusted",
             Self::Changed => "has changed since you trusted it",
-            Self::Refused => "is not trusted: you said no to it",
+            Self::Refused => "is not trusted: you refused it",
         }
     }
 }
 
 impl Failure {
-    /// Says that a server is not trusted, and why.
+    /// Creates the failure for an untrusted server.
     pub(crate) fn untrusted(server: &Server) -> Self {
         let name = server.definition.name.as_str().to_owned();
         Self::Untrusted { name, why: UntrustedReason::from(&server.trust) }
     }
 
-    /// Says that a name is not there, and which one may have been meant.
+    /// Creates the failure for an unknown name, with the nearest known name.
     pub(crate) fn not_found(name: &str, catalog: &Catalog) -> Self {
         let nearest = catalog.nearest_name(name).map(str::to_owned);
         Self::NotFound { name: name.to_owned(), nearest }
     }
 
-    /// Returns how the tool is called, if it was called wrongly.
+    /// Returns the usage line of a tool that was called with invalid arguments.
     pub(crate) fn usage(&self) -> Option<&str> {
         match self {
             Self::BadArguments { usage, .. } => usage.as_deref(),
@@ -202,7 +202,7 @@ impl Failure {
         }
     }
 
-    /// Returns the last of what a server wrote to its error output: foreign text.
+    /// Returns the last lines of a server's stderr, which are untrusted text.
     pub(crate) fn stderr(&self) -> Option<&str> {
         let stderr = match self {
             Self::NotConnected { failure, .. } => failure.stderr.as_str(),
@@ -222,13 +222,13 @@ impl Failure {
             Self::Request(error) => exit_of_call(error.reason),
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Cancelled => Exit::Cancelled,
-            // Who stops reading has seen enough.
+            // A closed stdout is not an error.
             _ if self.is_closed_output() => Exit::Success,
             _ => Exit::Negative,
         }
     }
 
-    /// Tells whether there is nobody left to tell: the reader of the answer went away.
+    /// Tells whether the failure is a closed stdout, which is not reported.
     pub(crate) fn is_closed_output(&self) -> bool {
         match self {
             Self::Output(error) | Self::Serve(error) => error.kind() == io::ErrorKind::BrokenPipe,
@@ -237,7 +237,7 @@ impl Failure {
     }
 }
 
-/// Returns the exit code for a server that is not there.
+/// Returns the exit code for a server that is not connected.
 pub(crate) fn exit_of(kind: FailureKind) -> Exit {
     match kind {
         FailureKind::NeedsAuth => Exit::SignIn,
@@ -246,7 +246,7 @@ pub(crate) fn exit_of(kind: FailureKind) -> Exit {
     }
 }
 
-/// Returns the exit code for a request that has no result.
+/// Returns the exit code for a request that failed.
 pub(crate) fn exit_of_call(reason: Reason) -> Exit {
     match reason {
         Reason::BadArguments => Exit::Usage,

@@ -1,4 +1,4 @@
-//! A failure as a document, for programs that read `--json`: whatever the verb, there is one.
+//! A failure as a JSON document: with `--json`, every verb that fails prints one.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,7 +8,7 @@ use wharf_config::manage::ManageError;
 
 use super::{Exit, Failure};
 
-/// What is said beside the fields of a verb when it failed.
+/// The fields `ok` and `error` of a verb that failed.
 #[derive(Debug, Serialize)]
 pub(crate) struct FailureDocument {
     ok: bool,
@@ -18,7 +18,7 @@ pub(crate) struct FailureDocument {
 /// Why a verb failed.
 #[derive(Debug, Serialize)]
 pub(crate) struct ErrorReport {
-    /// A short word for programs; the message may change, the code does not.
+    /// A stable code; the message may change, the code does not.
     pub(crate) code: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub(crate) struct ErrorReport {
     path: Option<String>,
 }
 
-/// The answer of a verb, and beside it why the verb failed all the same.
+/// The answer of a verb, with the failure if it failed nevertheless.
 #[derive(Debug, Serialize)]
 pub(crate) struct AnswerDocument<'a, T> {
     #[serde(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct AnswerDocument<'a, T> {
     failure: Option<FailureDocument>,
 }
 
-/// Puts a failure beside the answer of a verb.
+/// Combines the answer of a verb with its failure.
 pub(crate) fn with_failure<'a, T: Serialize>(
     answer: &'a T,
     outcome: &Result<Exit, Failure>,
@@ -52,7 +52,7 @@ impl FailureDocument {
         Self { ok: false, error: ErrorReport::of(failure) }
     }
 
-    /// Describes a command line that was not understood.
+    /// Describes an invalid command line.
     pub(crate) fn of_usage(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let mut parts = text.split("\n\n").map(str::trim);
@@ -67,7 +67,7 @@ impl FailureDocument {
 }
 
 impl ErrorReport {
-    /// Describes a no that is not a failure of the verb.
+    /// Describes a negative result that is not a failure of the verb.
     pub(crate) fn new(code: &'static str, message: String) -> Self {
         Self { code, message, hint: None, server: None, path: None }
     }
@@ -90,7 +90,7 @@ fn message(failure: &Failure) -> String {
     let mut source = failure.source();
     while let Some(cause) = source {
         let words = cause.to_string();
-        // Some errors already end with the words of their cause.
+        // The text of some errors already ends with the text of their cause.
         if !said.ends_with(&words) {
             said = format!("{said}: {words}");
         }

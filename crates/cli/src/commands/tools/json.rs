@@ -1,4 +1,4 @@
-//! The tools as programs get them.
+//! The JSON output of `wharf tools`.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use wharf_config::{Approval, Problem};
 use crate::commands::connect::{ListingReport, ServerErrorJson};
 use crate::commands::tool_usage::ToolUsage;
 
-/// All that is known of the tools.
+/// The JSON document.
 #[derive(Serialize)]
 pub(super) struct ToolsJson<'a> {
     tools: Vec<ToolJson<'a>>,
     servers: Vec<ToolServerJson<'a>>,
     errors: Vec<ServerErrorJson>,
-    /// What is not as it should be with servers and their tools.
+    /// Problems of servers and their tools.
     problems: Vec<Problem>,
 }
 
@@ -38,7 +38,7 @@ struct ToolJson<'a> {
     annotations: Option<Json>,
     freshness: &'static str,
     approval: Approval,
-    /// How it is called, if it was asked for alone.
+    /// The usage line, if only this tool was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ struct ToolServerJson<'a> {
     name: &'a str,
     status: &'static str,
     tools: usize,
-    /// Why not all of its tools are there.
+    /// Why the list of tools was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ struct ToolServerJson<'a> {
 }
 
 impl<'a> ToolsJson<'a> {
-    /// Puts together what is known at a moment.
+    /// Creates the document from the state of the servers.
     pub(super) fn of(tools: &'a [Arc<Tool>], listed: &'a ListingReport) -> Self {
         Self {
             tools: tools.iter().map(|tool| ToolJson::of(tool)).collect(),
@@ -68,7 +68,7 @@ impl<'a> ToolsJson<'a> {
         }
     }
 
-    /// Says how the only tool is called.
+    /// Adds the usage line and an example to the only tool.
     pub(super) fn with_usage(mut self, usage: &ToolUsage<'_>) -> Self {
         if let [tool] = &mut self.tools[..] {
             tool.usage = Some(usage.line());
@@ -78,7 +78,7 @@ impl<'a> ToolsJson<'a> {
     }
 }
 
-/// Collects what is not as it should be: names that collide, tools that were set aside, and so on.
+/// Collects the problems: colliding names, tools that were set aside, and so on.
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     let of_servers = snapshot.servers().flat_map(|server| server.problems());
     snapshot.registry().problems().iter().cloned().chain(of_servers).collect()
@@ -103,7 +103,7 @@ impl<'a> ToolJson<'a> {
     }
 }
 
-/// Says whether a tool is as its server lists it now.
+/// Returns whether a tool comes from a live list or from the cache.
 pub(super) fn freshness(tool: &Tool) -> &'static str {
     match tool.freshness() {
         Freshness::Live => "live",

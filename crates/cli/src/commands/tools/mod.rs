@@ -1,6 +1,7 @@
-//! `wharf tools`: what agents can call.
+//! `wharf tools`: lists the tools, or describes one.
 //!
-//! `run` connects and waits, `json` is what programs get, `text` is what people see.
+//! `run` connects and waits, `json` is the JSON output, `text` is the output for a
+//! person.
 
 mod json;
 mod run;

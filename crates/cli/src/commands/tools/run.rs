@@ -1,4 +1,4 @@
-//! Connects, waits for the tools as long as it makes sense, and shows them.
+//! Connects, waits for the tools, and prints them.
 
 use std::sync::Arc;
 
@@ -17,18 +17,17 @@ use crate::ui::print_json;
 
 /// List the tools of your servers
 ///
-/// Connects to all enabled servers at once. A server that is slow does not delay the others: if
-/// its tools are known from an earlier time, these are shown. With the name of a server only its
-/// tools are listed. With the name of a tool everything about it is shown: how it is called, its
-/// arguments, an example to copy, and its schema.
+/// Connects to all enabled servers at once. A slow server does not delay the others if its tools
+/// are cached: then the cached tools are shown. With the name of a server, only its tools are
+/// listed. With the name of a tool, its usage, arguments, an example and its schema are shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   wharf tools
   wharf tools github                 the tools of one server
   wharf tools github/search          one tool: its arguments, an example, its schema
-  wharf tools --search read file     tools that have to do with these words
-  wharf tools --fresh                wait until every list is new
+  wharf tools --search read file     tools that match these words
+  wharf tools --fresh                wait for the live lists of all servers
   wharf tools --url https://docs.example/mcp
   wharf tools -- npx -y @modelcontextprotocol/server-everything
   wharf tools --json | jq -r '.tools[].name'")]
@@ -40,20 +39,20 @@ pub(crate) struct ToolsArgs {
     /// best first
     #[arg(long, value_name = "WORDS", num_args = 1..)]
     search: Vec<String>,
-    /// Only the tools of this server
+    /// List only the tools of this server
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// Wait for lists from the servers themselves, and keep them
+    /// Wait for the live lists of all servers, and cache them
     #[arg(long)]
     fresh: bool,
-    #[command(flatten, next_help_heading = "A server that is configured nowhere")]
+    #[command(flatten, next_help_heading = "A server that is not configured")]
     given: ServerArgs,
 }
 
-/// What is to be shown.
+/// Which tools to show.
 struct ToolsQuery {
     catalog: Catalog,
-    /// The servers that could have it.
+    /// The servers that could have the tool.
     servers: ToolServers,
     /// One tool, as it was typed.
     tool: Option<String>,
@@ -66,8 +65,8 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Fai
     let query = query(args, invocation)?;
     if query.tool.is_some() && !args.search.is_empty() {
         return Err(Failure::Usage {
-            message: "--search lists tools, and one tool is named",
-            hint: "name a server, or nothing",
+            message: "--search cannot be combined with the name of a tool",
+            hint: "name a server, or leave the name out",
         });
     }
     let work = async |runtime: &Runtime| {
@@ -109,11 +108,11 @@ fn one_server(
     Ok(ToolsQuery { catalog, servers, tool, is_one_server: true })
 }
 
-/// Waits until there is something to show.
+/// Waits until the tools are listed.
 async fn wait(args: &ToolsArgs, query: &ToolsQuery, runtime: &Runtime) -> Arc<Snapshot> {
     let snapshot = match (args.fresh, &query.tool, query.is_one_server) {
         (true, ..) => connect::settled(runtime).await,
-        // Who names a tool or a server wants it, also if it is asleep.
+        // A named tool or server is connected even if it is lazy.
         (false, Some(tool), _) => {
             connect::ready(runtime).await;
             runtime.listed_for(tool).await
@@ -121,14 +120,14 @@ async fn wait(args: &ToolsArgs, query: &ToolsQuery, runtime: &Runtime) -> Arc<Sn
         (false, None, true) => connect::ready(runtime).await,
         (false, None, false) => runtime.ready().await,
     };
-    // A server that is required is waited for even if its tools are known.
+    // A required server is waited for even if its tools are cached.
     let required = snapshot.missing_required().filter(|server| server.status.is_pending());
     let required: Vec<&str> = required.map(|server| server.name.as_str()).collect();
     if required.is_empty() {
         return snapshot;
     }
     for server in required {
-        // What comes of it is in the snapshot.
+        // The result is in the snapshot.
         drop(runtime.wait_for(server).await);
     }
     runtime.snapshot()

@@ -1,4 +1,4 @@
-//! The tools as people see them. What servers say about their tools is foreign text.
+//! The output of `wharf tools` for a person. Names, descriptions and schemas are untrusted text.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::commands::Invocation;
 use crate::commands::tool_usage::ToolUsage;
 use crate::ui::{Cell, Column, Lines, Table, indented, phrase, style};
 
-/// How many servers with a tool of the same name are named.
+/// The most servers with a tool of the same name that are named.
 const MOST_NAMED: usize = 3;
 
-/// Lays out all tools.
+/// Creates the table of tools.
 pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
     let mut table = Table::new(&[
         Column::text("NAME"),
@@ -33,7 +33,7 @@ pub(super) fn table(tools: &[Arc<Tool>]) -> Table {
     table
 }
 
-/// Counts, and says whose tools are from an earlier time.
+/// Counts the tools, and names the servers whose tools come from the cache.
 pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
     let mut servers: Vec<&str> = tools.iter().map(|tool| tool.server().as_str()).collect();
     servers.sort_unstable();
@@ -48,10 +48,8 @@ pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
     if !pending.is_empty() {
         let are = if pending.len() == 1 { "is" } else { "are" };
         let list = phrase::quoted_list(pending);
-        let _infallible = write!(
-            text,
-            " {list} {are} still connecting, so these tools are from an earlier time."
-        );
+        let _infallible =
+            write!(text, " {list} {are} still connecting, so these tools come from the cache.");
     }
     let unknown = snapshot
         .servers()
@@ -59,18 +57,19 @@ pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
     let unknown: Vec<&str> = unknown.map(|server| server.name.as_str()).collect();
     if !unknown.is_empty() {
         let list = phrase::quoted_list(unknown);
-        let _infallible = write!(text, " Not asked until needed: {list} (wharf tools --fresh).");
+        let _infallible =
+            write!(text, " Connected only when needed: {list} (wharf tools --fresh).");
     }
     text
 }
 
-/// Says that no tool has the words that were looked for.
+/// Returns the notice that no tool matches the search.
 pub(super) fn nothing_found(words: &str, tools: usize) -> String {
     let count = phrase::count(tools, "tool");
     format!("No tool matches {}; there are {count}.", phrase::quoted(words))
 }
 
-/// Says that the name of a server is also that of a tool, as far as tools are known.
+/// Returns a note if the name of a server is also the name of a cached tool.
 pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String> {
     let catalog = invocation.load_quietly().ok()?;
     let registry = cached_tools(&catalog, &Options::new(invocation.env.clone()));
@@ -81,7 +80,7 @@ pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String>
     Some(format!("note: {name} is also a tool of {servers}: wharf tools {}", phrase::word(&path)))
 }
 
-/// Collects what was set aside of the lists of servers.
+/// Collects the problems of tools that were set aside.
 pub(super) fn set_aside(snapshot: &Snapshot) -> Vec<Problem> {
     let problems = snapshot.servers().flat_map(|server| server.problems());
     problems.filter(|problem| problem.code == TOOLS_SET_ASIDE).collect()
@@ -100,10 +99,10 @@ pub(super) fn describe(tool: &Tool, usage: &ToolUsage<'_>) -> String {
     lines.labelled("approval", approval(tool.approval()));
     let claims = claims(tool);
     if !claims.is_empty() {
-        lines.labelled("says it", &claims.join(", "));
+        lines.labelled("annotations", &claims.join(", "));
     }
     if tool.freshness() == Freshness::Cached {
-        lines.labelled("known from", "an earlier time; its server has not listed it now");
+        lines.labelled("freshness", "cached; its server has not listed it in this run");
     }
     if let Some(description) = tool.description() {
         lines.add("");
@@ -123,7 +122,7 @@ pub(super) fn describe(tool: &Tool, usage: &ToolUsage<'_>) -> String {
     lines.into_text()
 }
 
-/// Returns the schemas of a tool, to be read after its description.
+/// Formats the schemas of a tool.
 pub(super) fn schemas(tool: &Tool) -> String {
     let mut lines = Lines::default();
     lines.add("");
@@ -137,22 +136,22 @@ pub(super) fn schemas(tool: &Tool) -> String {
     lines.into_text()
 }
 
-/// Lists what a server claims about a tool.
+/// Lists a tool's annotations, which are claims of its server.
 fn claims(tool: &Tool) -> Vec<&'static str> {
     let hints = tool.hints();
     let claims = [
-        (hints.read_only == Some(true), "changes nothing"),
-        (hints.destructive == Some(true), "may destroy something"),
-        (hints.idempotent == Some(true), "does no more when called twice"),
-        (hints.open_world == Some(true), "reaches out into the world"),
+        (hints.read_only == Some(true), "read-only"),
+        (hints.destructive == Some(true), "destructive"),
+        (hints.idempotent == Some(true), "idempotent"),
+        (hints.open_world == Some(true), "open world"),
     ];
     claims.into_iter().filter(|(is_claimed, _)| *is_claimed).map(|(_, claim)| claim).collect()
 }
 
 fn approval(approval: Approval) -> &'static str {
     match approval {
-        Approval::Ask => "ask (an agent has to, for every call)",
-        Approval::Writes => "writes (an agent has to ask unless the tool only reads)",
+        Approval::Ask => "ask (an agent must ask before every call)",
+        Approval::Writes => "writes (an agent must ask unless the tool is read-only)",
         Approval::Never => "never (agents call it without asking)",
         Approval::Deny => "deny (nobody may call it)",
     }

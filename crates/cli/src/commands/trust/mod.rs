@@ -1,9 +1,10 @@
-//! `wharf trust`: the person agrees to what came with a project.
+//! `wharf trust`: the person trusts servers of a project.
 //!
-//! `selection` reads which servers are meant, `run` decides whom to ask about, `trust_prompt` shows
-//! exactly what is agreed to with `redacted_args` for its arguments and `variables` for remarks,
-//! `record` writes it down under the lock, `tool_review` accepts changed tools and takes back what
-//! was answered about calls. `untrust` uses the same record, and verbs that connect ask in place.
+//! `selection` has the arguments that select servers, `run` asks and records, `trust_prompt`
+//! shows what the person agrees to, with `redacted_args` for the arguments and `variables` for
+//! remarks on variables, `record` changes `trust.json` under the lock, and `tool_review`
+//! accepts changed tools and revokes permanent approvals. `untrust` and the verbs that
+//! connect use this folder as well.
 
 pub(super) mod record;
 mod redacted_args;

@@ -1,4 +1,4 @@
-//! Changes the record of what is trusted, and tells about it.
+//! Changes `trust.json`, and reports the change.
 
 use serde::Serialize;
 use wharf_config::store::{self, WriteLock};
@@ -7,27 +7,27 @@ use wharf_config::trust::TrustStore;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
 
-/// What changed, for the person or for a program.
+/// The report of a change, as text or JSON.
 #[derive(Serialize)]
 pub(crate) struct TrustReport {
     /// Whether it was done.
     pub(crate) ok: bool,
     /// The servers.
     pub(crate) names: Vec<String>,
-    /// The folder, where that was asked for.
+    /// The folder, with `--folder`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) folder: Option<String>,
-    /// The same in words.
+    /// The report as text.
     pub(crate) message: String,
 }
 
 impl TrustReport {
-    /// Reports on servers.
+    /// Creates the report about servers.
     pub(crate) fn of_names(names: Vec<String>, message: String) -> Self {
         Self { ok: true, names, folder: None, message }
     }
 
-    /// Shows the report.
+    /// Prints the report.
     pub(crate) fn show(&self, invocation: &Invocation) -> Result<Exit, Failure> {
         if invocation.ui.json {
             print_json(self)?;
@@ -38,7 +38,7 @@ impl TrustReport {
     }
 }
 
-/// Reads the record, changes it and writes it, with no other process in between.
+/// Reads, changes and writes `trust.json` under the lock.
 pub(crate) fn update_record<T>(
     invocation: &Invocation,
     change: impl FnOnce(&mut TrustStore) -> T,

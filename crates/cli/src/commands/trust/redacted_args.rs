@@ -1,13 +1,13 @@
-//! Shows arguments as written, except for what can be nothing but a secret.
+//! Redacts secrets in arguments for the trust prompt, and shows everything else as written.
 //!
-//! Hidden are the user and query of an address that stands alone, and what follows a flag such as
-//! `--token`, once it is clear which program gets that flag. Before that a flag may be there only
-//! to hide what would be run, so in doubt everything is shown.
+//! Redacted are the user and the query of an argument that is only a URL, and the value of a flag
+//! such as `--token` after the program that gets it. Before the program, such a flag could conceal
+//! what would be run, so in doubt everything is shown.
 
 use wharf_config::secret::{REDACTED, names_a_secret, redact_url};
 use wharf_config::{Definition, WrittenText};
 
-/// Programs that start what their arguments name.
+/// Programs that start the program in their arguments.
 const LAUNCHERS: [&str; 22] = [
     "bash",
     "bun",
@@ -33,10 +33,10 @@ const LAUNCHERS: [&str; 22] = [
     "uvx",
 ];
 
-/// Words of launchers after which the program is still to come.
+/// Subcommands of launchers, which the program follows.
 const VERBS: [&str; 5] = ["dlx", "exec", "run", "tool", "x"];
 
-/// Flags of launchers whose value is not yet the program that gets the rest.
+/// Flags of launchers whose value is not the program.
 const LAUNCHER_FLAGS: [&str; 9] =
     ["-c", "-e", "-p", "-v", "--call", "--env", "--from", "--package", "--with"];
 
@@ -57,7 +57,7 @@ const SECRET_FLAGS: [&str; 10] = [
 /// Flags whose value is a header.
 const HEADER_FLAGS: [&str; 2] = ["--header", "-H"];
 
-/// Shows the arguments of a definition.
+/// Returns the arguments of a definition with secrets redacted.
 pub(super) fn arguments(definition: &Definition) -> Vec<String> {
     let command = definition.fields.command.as_ref().map_or("", |command| command.text.as_str());
     let mut program_is_known = !is_launcher(command);
@@ -66,7 +66,7 @@ pub(super) fn arguments(definition: &Definition) -> Vec<String> {
     for WrittenText { text, .. } in &definition.fields.args {
         let hidden = program_is_known.then(|| redact(text, before, definition)).flatten();
         program_is_known |= names_a_program(text, before);
-        // What was a value does not introduce another one.
+        // A redacted value is not a flag for the next argument.
         before = if hidden.is_some() { "" } else { text };
         let plain = || if is_plain_address(text) { redact_url(text) } else { text.clone() };
         shown.push(hidden.unwrap_or_else(plain));
@@ -74,7 +74,7 @@ pub(super) fn arguments(definition: &Definition) -> Vec<String> {
     shown
 }
 
-/// Hides the value of a flag that takes a secret.
+/// Redacts the value of a flag that takes a secret.
 fn redact(text: &str, before: &str, definition: &Definition) -> Option<String> {
     let joined = text.split_once('=').filter(|(flag, _)| flag.starts_with('-'));
     let (flag, value) = joined.unwrap_or((before, text));
@@ -88,7 +88,7 @@ fn redact(text: &str, before: &str, definition: &Definition) -> Option<String> {
     hides.then(|| format!("{flag_part}{name}: {REDACTED}"))
 }
 
-/// Tells whether an argument of a launcher is the program that gets the rest.
+/// Tells whether an argument of a launcher is the program to start.
 fn names_a_program(text: &str, before: &str) -> bool {
     let is_switch = text.starts_with('-') || (text.starts_with('/') && text.len() == 2);
     !is_switch
@@ -98,19 +98,19 @@ fn names_a_program(text: &str, before: &str) -> bool {
         && !is_launcher(text)
 }
 
-/// Tells whether a command starts what its arguments name.
+/// Tells whether a command is a launcher.
 fn is_launcher(command: &str) -> bool {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
     LAUNCHERS.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// Tells whether a text is nothing that a shell would take for more than an address.
+/// Tells whether a text has no characters with a meaning for a shell.
 fn is_plain_address(text: &str) -> bool {
     !text.contains(|c: char| c.is_whitespace() || ";|&$`(){}<>'\"\\".contains(c))
 }
 
-/// Tells whether a text has only characters that tokens have.
+/// Tells whether a text has only characters that occur in tokens.
 fn is_token(text: &str) -> bool {
     text.chars().all(|c: char| c.is_ascii_alphanumeric() || "-_.~+=".contains(c))
 }

@@ -1,4 +1,4 @@
-//! Decides which servers to ask about, asks, and remembers the answers.
+//! Asks about untrusted servers, and records the answers.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use super::trust_prompt;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Confirmation, phrase};
 
-/// Agree to servers that came with this project
+/// Trust servers that came with this project
 ///
-/// A server that a project's file defines is not started, and nothing in it is expanded, before
-/// you agree to exactly what it says. Any later change asks again. On a terminal each server is
-/// shown and asked about, also those that you said no to before; elsewhere the ones that are named
+/// Wharf does not start a server from a project's file, and does not expand anything in it, before
+/// you trust its exact definition. After any change you are asked again. On a terminal each server
+/// is shown and you are asked about it, even if you refused it before. Elsewhere the named servers
 /// are shown and trusted.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,11 +26,11 @@ Examples:
   wharf trust fs github
   wharf trust --all
   wharf trust --folder           let your own servers run in this folder
-  wharf trust github --tools     see how its tools have changed, and accept them")]
+  wharf trust github --tools     review how its tools have changed, and accept them")]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
     selection: TrustSelection,
-    /// Connect to the servers, show how their tools have changed, and accept them as they are now
+    /// Connect to the servers, show how their tools have changed, and accept the changes
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
     /// Do not ask
@@ -38,11 +38,11 @@ pub(crate) struct TrustArgs {
     yes: bool,
 }
 
-/// What else follows from trusting the first server of a folder.
+/// The notice when trusting the first server of a folder also affects the user's own servers.
 const OPENS_FOLDER: &str =
     "Your own servers now run in this folder, too; before, they ran in your home folder.";
 
-/// A server and what an answer about it is about: what was shown is what is kept.
+/// A server with the exact data that is shown, fingerprinted and recorded.
 struct TrustCandidate<'a> {
     server: &'a Server,
     subject: TrustSubject,
@@ -62,14 +62,14 @@ impl<'a> TrustCandidate<'a> {
     }
 }
 
-/// What was said about servers.
+/// The answers about servers.
 #[derive(Default)]
 struct TrustAnswers<'a> {
     agreed: Vec<TrustCandidate<'a>>,
     refused: Vec<TrustCandidate<'a>>,
 }
 
-/// Agrees to servers or to a folder.
+/// Trusts servers or a folder.
 pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let selection = &args.selection;
     if args.tools {
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
     report(&answers, (remarks, opens_folder), invocation)
 }
 
-/// Returns the servers of these names that can be agreed to, and what there is to say about others.
+/// Returns the untrusted servers among these names, and remarks about the others.
 fn named<'a>(
     names: &[String],
     catalog: &'a Catalog,
@@ -118,7 +118,7 @@ fn named<'a>(
     Ok((untrusted, others.into_iter().map(needs_nothing).collect()))
 }
 
-/// Asks about servers that another verb is about to need, and tells whether any was agreed to.
+/// Asks about servers that another verb needs; returns whether any was trusted.
 pub(crate) fn ask_in_place(
     servers: &[&Server],
     catalog: &Catalog,
@@ -131,7 +131,7 @@ pub(crate) fn ask_in_place(
     Ok(!answers.agreed.is_empty())
 }
 
-/// Asks about each one until somebody leaves.
+/// Asks about each server, until the input is closed.
 fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -> TrustAnswers<'a> {
     let mut answers = TrustAnswers::default();
     for server in servers {
@@ -172,7 +172,7 @@ fn report(
     TrustReport::of_names(names, remarks.join("\n")).show(invocation)
 }
 
-/// Keeps the answers, and tells whether the person's own servers run in this folder from now on.
+/// Records the answers; returns whether the user's own servers now run in this folder.
 fn record_all(
     answers: &TrustAnswers<'_>,
     catalog: &Catalog,
@@ -194,7 +194,7 @@ fn record_all(
     })
 }
 
-/// Tells whether a server of the person's own runs in the working folder once that is trusted.
+/// Tells whether a server of the user's own runs in the working folder once that is trusted.
 fn runs_in_trusted_folder(server: &Server) -> bool {
     let Definition { source, fields, .. } = &server.definition;
     let cwd = fields.cwd.as_ref().map(|cwd| Path::new(&cwd.text));

@@ -1,10 +1,10 @@
-//! Which servers `trust` and `untrust` are about.
+//! The arguments that select the servers of `trust` and `untrust`.
 
 use clap::Args;
 
 use crate::commands::{Failure, Invocation};
 
-/// The servers, all of them, or the folder.
+/// Named servers, all servers, or the folder.
 #[derive(Debug, Args)]
 pub(crate) struct TrustSelection {
     /// The servers' names
@@ -19,7 +19,7 @@ pub(crate) struct TrustSelection {
 }
 
 impl TrustSelection {
-    /// Tells whether the person has to be asked; fails if nobody is there to answer.
+    /// Tells whether to ask about each server; fails without a terminal.
     pub(crate) fn asks(&self, invocation: &Invocation) -> Result<bool, Failure> {
         let asks = self.names.is_empty() && !self.all && !self.folder;
         if asks && !invocation.ui.can_ask {

@@ -1,5 +1,5 @@
-//! `wharf trust NAME --tools`: the person agrees to the tools of a server as they are now.
-//! `wharf untrust NAME --tools`: the person takes back what they answered for good about calls.
+//! `wharf trust NAME --tools` reviews and accepts the changed tools of a server.
+//! `wharf untrust NAME --tools` revokes the permanent approvals for calls of its tools.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::commands::connect::{self, RunningCall};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Confirmation, phrase};
 
-/// Connects to servers, one after the other, shows how their tools have changed, and accepts them
-/// if the person agrees.
+/// Connects to servers one after the other, shows how their tools have changed, and accepts the
+/// changes if the person agrees.
 pub(super) fn accept(
     names: &[String],
     yes: bool,
@@ -26,7 +26,7 @@ pub(super) fn accept(
         connect::with_call((invocation, &running), &catalog, work, |outcome| {
             let server = phrase::quoted(name);
             messages.push(match outcome? {
-                ReviewOutcome::Same => format!("No tool of {server} waits to be accepted."),
+                ReviewOutcome::Same => format!("No tool of {server} needs to be accepted."),
                 ReviewOutcome::Refused => format!("The tools of {server} were not accepted."),
                 ReviewOutcome::Accepted(many) => {
                     accepted.push(name.clone());
@@ -40,18 +40,18 @@ pub(super) fn accept(
     TrustReport::of_names(accepted, messages.join("\n")).show(invocation)
 }
 
-/// What came of a review.
+/// The result of a review.
 enum ReviewOutcome {
-    /// Nothing has changed.
+    /// No tool has changed.
     Same,
-    /// The person does not want them.
+    /// The person did not accept the changes.
     Refused,
-    /// So many tools were accepted.
+    /// The server's tools were accepted; the value is their number.
     Accepted(usize),
 }
 
-/// Shows how the tools of a server differ from the accepted ones, and accepts these if the person
-/// agrees. Nobody could look at them before, so a name alone is not enough without a terminal.
+/// Shows how the tools of a server differ from their pins, and accepts the changes if the person
+/// agrees. Without a terminal `--yes` is required, because the changes were not visible before.
 async fn review(
     (name, yes): (&str, bool),
     invocation: &Invocation,
@@ -73,7 +73,7 @@ async fn review(
     if !yes {
         if !ui.can_ask || ui.json {
             return Err(Failure::Usage {
-                message: "changed tools are accepted only after somebody has looked at them",
+                message: "changed tools must be reviewed before they are accepted",
                 hint: "run it on a terminal, or accept them with --yes",
             });
         }
@@ -85,7 +85,7 @@ async fn review(
     Ok(ReviewOutcome::Accepted(runtime.accept_review(review).await?))
 }
 
-/// Takes back every answer that lets tools of these servers be called without asking.
+/// Revokes all permanent approvals for calls of these servers' tools.
 pub(crate) fn forget(names: &[String], invocation: &Invocation) -> Result<Exit, Failure> {
     let home = invocation.env.wharf_home().ok_or(Failure::NoHome)?;
     let catalog = invocation.load()?;
@@ -101,22 +101,22 @@ pub(crate) fn forget(names: &[String], invocation: &Invocation) -> Result<Exit, 
             unknown = unknown.or(Some(name));
         }
     }
-    // The others were taken back all the same; who asks again hears that nothing is left.
+    // The approvals of the other servers are revoked by now.
     if let Some(name) = unknown {
         return Err(Failure::not_found(name, &catalog));
     }
     if messages.is_empty() {
-        messages.push("No calls of that were allowed for good.".to_owned());
+        messages.push("No calls were allowed permanently.".to_owned());
     }
     TrustReport::of_names(taken_back, messages.join("\n")).show(invocation)
 }
 
-/// Says which tools are meant.
+/// Names the tools of revoked approvals.
 fn tools_text(taken: &[RememberedApproval]) -> String {
     if taken.iter().any(|approval| approval.everything) {
         return "any tool".to_owned();
     }
-    // Definitions of the same name may have been agreed to one after the other.
+    // Several definitions of one name may have approvals for the same tool.
     let names: BTreeSet<&str> =
         taken.iter().flat_map(|approval| &approval.tools).map(String::as_str).collect();
     phrase::quoted_list(names)

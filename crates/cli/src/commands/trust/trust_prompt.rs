@@ -1,8 +1,9 @@
-//! Shows exactly what is agreed to: what would be started or contacted, with what.
+//! The trust prompt: shows exactly what would be started or contacted, before the person agrees.
 //!
-//! Every text is shown as written, and nothing in it stays unseen. Literal values of variables and
-//! headers are hidden, placeholders are not. In the command line `redacted_args` decides: what
-//! looks like a secret must not hide what would be run.
+//! Every text is shown as written, with invisible characters made visible. Literal
+//! values of variables and headers are redacted, placeholders are not. `redacted_args` redacts
+//! the command line, so that nothing that looks like a secret can conceal what would be
+//! run.
 
 use wharf_config::secret::REDACTED;
 use wharf_config::text::escape_invisible;
@@ -15,16 +16,16 @@ use super::redacted_args::arguments;
 use super::variables::VariableRisk;
 use crate::ui::{Lines, phrase, style};
 
-/// A text of more characters may have left the screen before somebody has read it.
+/// The length in characters after which the beginning of the text may have scrolled off the screen.
 const LONG: usize = 3_000;
 
-/// What is said about a file that did not come with the project.
-const NOT_OF_PROJECT: &str = "  (warning: a file of yours, not of this project)";
+/// The warning about a file that is not part of the project.
+const NOT_OF_PROJECT: &str = "  (warning: this file is not part of the project)";
 
-/// How many variables of an environment file are named, apart from those with a warning.
+/// The most variables of an environment file that are named, besides those with a warning.
 const MOST_VARIABLES: usize = 20;
 
-/// Describes a server that came with a project, for the person who is to agree to it.
+/// Describes a server of a project, for the person who is asked to trust it.
 pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> String {
     let definition = &server.definition;
     let name = style::strong(&phrase::quoted(definition.name.as_str()));
@@ -51,7 +52,7 @@ pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> St
     sign_in(definition, env, &mut lines);
     policy(definition, &mut lines);
     if let Trust::Changed(differences) = &server.trust {
-        lines.add("  changed since you agreed to it:");
+        lines.add("  changed since you trusted it:");
         add_changes(differences, "    ", &mut lines);
     }
     let text = lines.into_text();
@@ -68,7 +69,7 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
     let fields = &definition.fields;
     if let Some(command) = &fields.command {
         lines.labelled("command", &phrase::command_line(&command.text, &arguments(definition)));
-        // What it is agreed to start is this file, wherever the name leads later.
+        // Trust covers this resolved path, even if PATH changes later.
         let program = subject.program.as_ref();
         if let Some(program) = program.filter(|path| path.as_os_str() != command.text.as_str()) {
             lines.labelled("program", &phrase::path(program, env));
@@ -79,7 +80,7 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
         if !subject.repository_files.is_empty() {
             let names: Vec<String> =
                 subject.repository_files.iter().map(|name| phrase::word(name)).collect();
-            let remark = "  (part of this project; not asked about again when it changes)";
+            let remark = "  (part of this project; you are not asked again when it changes)";
             lines.labelled("runs", &format!("{}{}", names.join(", "), style::warning(remark)));
         }
     }
@@ -87,12 +88,12 @@ fn launch(definition: &Definition, subject: &TrustSubject, env: &Env, lines: &mu
         lines.labelled("cwd", &escape_invisible(&cwd.text));
     }
     for (field, target) in &subject.links {
-        let remark = format!("{field} goes through a link of this project to");
+        let remark = format!("{field} follows a link in this project to");
         lines.labelled("link", &format!("{remark} {}", phrase::path(target, env)));
     }
 }
 
-/// Adds an environment file and the names of what it sets.
+/// Adds an environment file and the names of its variables.
 fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
     let target = file.real_path.as_ref();
     let target = target.map(|path| format!(" (is {})", phrase::path(path, env)));
@@ -129,7 +130,7 @@ fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
     lines.labelled("reads", &shown);
 }
 
-/// Adds what it would sign in with.
+/// Adds the credential and the OAuth settings.
 fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
     let fields = &definition.fields;
     if let Some(auth) = &fields.auth {
@@ -155,13 +156,13 @@ fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
     }
 }
 
-/// Adds what an agreement would allow beyond starting it.
+/// Adds what trusting the server would allow besides starting it.
 fn policy(definition: &Definition, lines: &mut Lines) {
     let policy = &definition.fields.policy;
     let word = |approval: Approval| match approval {
         Approval::Ask => "ask (each call needs approval)".to_owned(),
         Approval::Writes => {
-            style::warning("writes (tools that say they only read run without asking)")
+            style::warning("writes (tools that claim to be read-only run without asking)")
         }
         Approval::Never => style::warning("never (its tools run without asking)"),
         Approval::Deny => "deny (its tools are hidden)".to_owned(),
@@ -171,7 +172,7 @@ fn policy(definition: &Definition, lines: &mut Lines) {
         lines.labelled("", &format!("{}: {}", escape_invisible(tool), word(*approval)));
     }
     if let Some(prefix) = policy.prefix.as_ref().filter(|prefix| !prefix.is_empty()) {
-        let remark = style::warning("  (its tools are named after this, not after the server)");
+        let remark = style::warning("  (replaces the server's name in tool names)");
         lines.labelled("prefix", &format!("{}{remark}", phrase::word(prefix)));
     }
     if policy.inherit_env {
@@ -180,14 +181,14 @@ fn policy(definition: &Definition, lines: &mut Lines) {
         lines.labelled("passes on", &escape_invisible(&policy.pass_env.join(", ")));
     }
     if policy.retry_on_hints {
-        lines.labelled("retry", "hints (repeats calls of tools that say this is safe)");
+        lines.labelled("retry", "hints (repeats calls of tools that claim this is safe)");
     }
     if let Some(version) = &policy.protocol_version {
         lines.labelled("protocol", &escape_invisible(version));
     }
 }
 
-/// Adds what is not as it was agreed to.
+/// Adds the changes since the server was trusted.
 pub(crate) fn add_changes(differences: &[FingerprintDifference], indent: &str, lines: &mut Lines) {
     for difference in differences {
         lines.add(format!("{indent}{}", change(difference)));
@@ -197,12 +198,12 @@ pub(crate) fn add_changes(differences: &[FingerprintDifference], indent: &str, l
 fn change(difference: &FingerprintDifference) -> String {
     let field = escape_invisible(&difference.field);
     match (&difference.before, &difference.after) {
-        (Some(before), Some(after)) if before == after => format!("{field}: has another value"),
+        (Some(before), Some(after)) if before == after => format!("{field}: has a different value"),
         (Some(before), Some(after)) => {
             format!("{field}: {} → {}", phrase::word(before), phrase::word(after))
         }
         (None, Some(after)) => format!("{field}: new, {}", phrase::word(after)),
-        (Some(before), None) => format!("{field}: gone, was {}", phrase::word(before)),
+        (Some(before), None) => format!("{field}: removed, was {}", phrase::word(before)),
         (None, None) => field,
     }
 }
@@ -233,7 +234,7 @@ impl PairWriter<'_> {
         }
     }
 
-    /// Shows a value as written, and says what would become of it where that is not plain.
+    /// Returns a value as written, with a remark if it would be executed or replaced by a variable.
     fn value(&self, value: &WrittenText) -> (String, Option<&'static str>) {
         if value.syntax.contains(Syntax::RESOLVED) {
             if value.text.starts_with('!') {
@@ -250,8 +251,8 @@ impl PairWriter<'_> {
     }
 }
 
-/// Tells whether a whole value is the name of a variable: of one that is set, or in the shape that
-/// such names have. Anything else may be a secret.
+/// Tells whether a whole value is the name of a variable: one that is set, or one that has the
+/// shape of a variable name. Anything else may be a secret.
 fn names_a_variable(text: &str, env: &Env) -> bool {
     let is_shaped = text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.contains('_')

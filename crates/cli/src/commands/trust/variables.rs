@@ -1,10 +1,9 @@
-//! What can be said about an environment variable by its name.
+//! Rates environment variables by their names for the trust prompt.
 //!
-//! Many variables make a program load or fetch code, whatever its command line says. The list of
-//! those can never be complete, so every other one is pointed out too, unless it is known to be
-//! harmless.
+//! Many variables make a program load or fetch code. A list of them can never be complete, so every
+//! other variable gets a remark as well, unless it is known to be harmless.
 
-/// What is said about a variable when trust is asked for.
+/// The rating of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VariableRisk {
     /// Known to be harmless.
@@ -15,7 +14,7 @@ pub(super) enum VariableRisk {
     LoadsCode,
 }
 
-/// Variables that change how a program talks, not what it runs.
+/// Variables that change the output of a program, not the code that it runs.
 const HARMLESS: [&str; 16] = [
     "CI",
     "COLORTERM",
@@ -35,7 +34,7 @@ const HARMLESS: [&str; 16] = [
     "TZ",
 ];
 
-/// Variables that decide what is loaded, run, fetched or believed.
+/// Variables that decide which code is loaded, run or fetched, or which certificates are accepted.
 const LOADING: [&str; 60] = [
     "APPDATA",
     "AWKPATH",
@@ -99,7 +98,7 @@ const LOADING: [&str; 60] = [
     "ZSH",
 ];
 
-/// Beginnings of such variables.
+/// Prefixes of such variables.
 const LOADING_PREFIXES: [&str; 53] = [
     "BASH_FUNC_",
     "BUNDLE_",
@@ -157,7 +156,7 @@ const LOADING_PREFIXES: [&str; 53] = [
 ];
 
 impl VariableRisk {
-    /// Judges a variable by its name; case does not count, as npm and Windows ignore it.
+    /// Rates a variable by its name, ignoring case as npm and Windows do.
     pub(super) fn on(name: &str) -> Self {
         let name = name.to_ascii_uppercase();
         let name = name.as_str();
@@ -170,7 +169,7 @@ impl VariableRisk {
         if loads { Self::LoadsCode } else { Self::Unknown }
     }
 
-    /// Returns the words, if there are any.
+    /// Returns the remark for the prompt, if there is one.
     pub(super) fn words(self) -> Option<&'static str> {
         match self {
             Self::None => None,

@@ -1,4 +1,4 @@
-//! Says in plain words what is wrong, without a word of the text.
+//! Messages for JSON syntax errors. They never quote the text, which may contain secrets.
 
 use jsonc_parser::ParseStringErrorKind;
 use jsonc_parser::errors::ParseErrorKind;
@@ -6,13 +6,13 @@ use jsonc_parser::tokens::Token;
 
 use super::read::ExpectedToken;
 
-/// The complaint that is about the place before the token.
+/// The message about the position before the token.
 pub(super) const MISSING_COMMA: &str = "a comma is missing here";
 
 const MISSING_QUOTES: &str =
-    "a text must stand in double quotes; only `true`, `false` and `null` need none";
+    "a string must be in double quotes; only `true`, `false` and `null` are unquoted";
 
-/// Complains about something that is no token; `rest` begins with it.
+/// Returns the message for an error of the scanner; `rest` begins where it occurred.
 pub(super) fn for_scanner_error(kind: &ParseErrorKind, rest: &str) -> &'static str {
     match kind {
         ParseErrorKind::UnexpectedToken if rest.starts_with(char::is_alphabetic) => MISSING_QUOTES,
@@ -23,7 +23,7 @@ pub(super) fn for_scanner_error(kind: &ParseErrorKind, rest: &str) -> &'static s
         ParseErrorKind::HexadecimalNumbersNotAllowed => "hexadecimal numbers are not allowed",
         ParseErrorKind::UnaryPlusNumbersNotAllowed => "a number must not begin with `+`",
         ParseErrorKind::BareDecimalPointNumbersNotAllowed => {
-            "a number needs digits on both sides of its point"
+            "a number needs digits on both sides of the decimal point"
         }
         ParseErrorKind::NonFiniteNumbersNotAllowed => "`NaN` and `Infinity` are not allowed",
         ParseErrorKind::ExpectedDigit
@@ -43,13 +43,13 @@ fn for_string_error(kind: &ParseStringErrorKind) -> &'static str {
         }
         ParseStringErrorKind::ExpectedFourHexDigits => "`\\u` needs four hexadecimal digits",
         ParseStringErrorKind::InvalidUnicodeEscapeSequence(_) => {
-            "`\\u` stands for only half of a character"
+            "`\\u` is only half of a surrogate pair"
         }
-        _ => "this escape after `\\` does not exist",
+        _ => "`\\` begins an unknown escape sequence",
     }
 }
 
-/// Complains about a token in the wrong place.
+/// Returns the message for a token in the wrong position.
 pub(super) fn for_misplaced_token(
     expected: ExpectedToken,
     container: ExpectedToken,
@@ -59,7 +59,7 @@ pub(super) fn for_misplaced_token(
         (ExpectedToken::Value | ExpectedToken::Item, Token::Word(_)) => MISSING_QUOTES,
         (ExpectedToken::Value, _) => "a value is missing here",
         (ExpectedToken::Item, _) => "a value or `]` is missing here",
-        (ExpectedToken::Key, Token::Word(_)) => "a key must stand in double quotes",
+        (ExpectedToken::Key, Token::Word(_)) => "a key must be in double quotes",
         (ExpectedToken::Key, _) => "a key in double quotes or `}` is missing here",
         (ExpectedToken::Colon, _) => "`:` is missing after the key",
         (ExpectedToken::Comma, token) if can_begin_item(token, container) => MISSING_COMMA,
@@ -67,7 +67,7 @@ pub(super) fn for_misplaced_token(
             "`,` or `}` is missing here"
         }
         (ExpectedToken::Comma, _) => "`,` or `]` is missing here",
-        (ExpectedToken::Nothing, _) => "nothing may follow after the value",
+        (ExpectedToken::Nothing, _) => "unexpected text after the value",
     }
 }
 

@@ -1,7 +1,6 @@
-//! JSON with comments and trailing commas; nothing else is forgiven.
+//! JSON with comments and trailing commas; no other extension is accepted.
 //!
-//! What a lenient reader here would accept, the program that owns the file may refuse; a person
-//! would then look for the fault in the wrong place.
+//! A more lenient parser would hide errors that make the program that owns the file reject it.
 
 mod error_message;
 mod read;

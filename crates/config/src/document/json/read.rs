@@ -1,6 +1,4 @@
-//! Builds the value from tokens, with a stack of its own.
-//!
-//! Without recursion, the nesting of a file costs no stack of the thread, however small that is.
+//! Parses tokens into a value without recursion, so that nesting uses no thread stack.
 
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{Scanner, ScannerOptions};
@@ -10,7 +8,7 @@ use crate::document::line_index::LineIndex;
 use crate::document::unique_keys::keep_last;
 use crate::document::{DuplicateKey, Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
 
-/// Only comments and trailing commas are allowed beyond plain JSON; both are handled here.
+/// Comments and trailing commas are the only extensions of JSON; both are handled here.
 const STRICT: ScannerOptions = ScannerOptions {
     allow_single_quoted_strings: false,
     allow_hexadecimal_numbers: false,
@@ -20,7 +18,7 @@ const STRICT: ScannerOptions = ScannerOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Reads a text; an empty one is null on line 1.
+/// Parses a text; an empty one is null on line 1.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     let mut reader = JsonReader {
         text,
@@ -39,7 +37,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     reader.finish()
 }
 
-/// What may stand next.
+/// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedToken {
     /// A value.
@@ -56,7 +54,7 @@ pub(super) enum ExpectedToken {
     Nothing,
 }
 
-/// A list or object that is not closed yet.
+/// An open list or object.
 struct Container {
     line: u32,
     content: Content,
@@ -73,7 +71,7 @@ struct JsonReader<'text> {
     scanner: Scanner<'text>,
     /// The end of what was scanned, comments included.
     scanned: usize,
-    /// The end of the last token that is no comment.
+    /// The end of the last token that is not a comment.
     last_end: usize,
     open: Vec<Container>,
     root: Option<Node>,
@@ -141,7 +139,7 @@ impl<'text> JsonReader<'text> {
             let message = format!("the file ends inside the {kind} of line {}", container.line);
             return Err(self.lines.error(self.text.trim_end().len(), message));
         }
-        // Objects report when they are closed, the inner ones first.
+        // Inner objects are closed, and so reported, before outer ones.
         self.duplicate_keys.sort_by_key(|duplicate| duplicate.line);
         let root = self.root.unwrap_or(Node::new(1, Value::Null));
         Ok(Parsed { root, duplicate_keys: self.duplicate_keys })
@@ -202,7 +200,7 @@ impl<'text> JsonReader<'text> {
         }
     }
 
-    /// Returns what may stand at the beginning of the innermost container, or after a comma in it.
+    /// Returns what may come at the start of the innermost container, or after a comma in it.
     fn in_container(&self) -> ExpectedToken {
         match self.open.last().map(|container| &container.content) {
             None => ExpectedToken::Nothing,
@@ -217,7 +215,7 @@ impl<'text> JsonReader<'text> {
 
     fn refuse(&self, expected: ExpectedToken, token: &Token<'_>) -> SyntaxError {
         let message = error_message::for_misplaced_token(expected, self.in_container(), token);
-        // A missing comma is missing where the last value ends, not where the next one begins.
+        // Report a missing comma where the last value ends, not where the next one begins.
         let offset = match message {
             error_message::MISSING_COMMA => self.last_end,
             _ => self.scanner.token_start(),
@@ -225,14 +223,14 @@ impl<'text> JsonReader<'text> {
         self.lines.error(offset, message)
     }
 
-    /// The scanner skips every white space of Unicode, but JSON knows only four kinds.
+    /// Rejects Unicode white space, which the scanner skips: JSON allows only four characters.
     fn check_space(&self, end: usize) -> Result<(), SyntaxError> {
         let space = self.text.get(self.scanned..end).unwrap_or_default();
         match space.char_indices().find(|(_, c)| !matches!(c, ' ' | '\t' | '\r' | '\n')) {
             None => Ok(()),
             Some((index, character)) => {
                 let message = format!(
-                    "white space of the kind U+{:04X} is not allowed here",
+                    "the white space character U+{:04X} is not allowed here",
                     u32::from(character)
                 );
                 Err(self.lines.error(self.scanned + index, message))
@@ -240,7 +238,7 @@ impl<'text> JsonReader<'text> {
         }
     }
 
-    /// The scanner lets line ends and control characters pass; JSON wants them escaped.
+    /// Rejects line ends and control characters, which the scanner accepts: JSON requires escapes.
     fn check_string(&self) -> Result<(), SyntaxError> {
         let start = self.scanner.token_start();
         let raw = self.text.as_bytes().get(start..self.scanner.token_end()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is accepted, on which lines, and what the errors say.
+//! Tests of accepted JSON, line numbers and error messages.
 
 use crate::document::outline::{on_a_small_stack, outline};
 use crate::document::{MAX_DEPTH, Notation, parse};
@@ -51,7 +51,7 @@ fn escapes_are_decoded() {
 fn half_a_surrogate_pair_is_an_error() {
     for half in [r#""\ud83d""#, r#""\ude00""#, r#""\ud83d\n""#, r#""\ud83dx""#, r#""\ud83d\ud83d""#]
     {
-        check(half, r"1:2: `\u` stands for only half of a character");
+        check(half, r"1:2: `\u` is only half of a surrogate pair");
     }
     check(r#""\u12"#, r"1:2: `\u` needs four hexadecimal digits");
     check(r#""\ud83d\u1é"#, r"1:2: `\u` needs four hexadecimal digits");
@@ -102,31 +102,32 @@ fn misplaced_tokens_are_named() {
     check("{\"a\": 1]", "1:8: `,` or `}` is missing here");
     check("{\"a\": 1: 2}", "1:8: `,` or `}` is missing here");
     check("]", "1:1: a value is missing here");
-    check("{} {}", "1:4: nothing may follow after the value");
-    check("1 // fine\n2", "2:1: nothing may follow after the value");
+    check("{} {}", "1:4: unexpected text after the value");
+    check("1 // fine\n2", "2:1: unexpected text after the value");
 }
 
 #[test]
 fn syntax_of_other_json_dialects_is_rejected() {
-    check("{a: 1}", "1:2: a key must stand in double quotes");
+    check("{a: 1}", "1:2: a key must be in double quotes");
     check("{'a': 1}", "1:2: single quotes are not allowed; use double quotes");
     check("[0x1F]", "1:2: hexadecimal numbers are not allowed");
     check("[+1]", "1:2: a number must not begin with `+`");
-    check("[.5]", "1:2: a number needs digits on both sides of its point");
-    check("[5.]", "1:2: a number needs digits on both sides of its point");
+    check("[.5]", "1:2: a number needs digits on both sides of the decimal point");
+    check("[5.]", "1:2: a number needs digits on both sides of the decimal point");
     check("[-Infinity]", "1:2: `NaN` and `Infinity` are not allowed");
-    let word = "1:2: a text must stand in double quotes; only `true`, `false` and `null` need none";
+    let word =
+        "1:2: a string must be in double quotes; only `true`, `false` and `null` are unquoted";
     check("[NaN]", word);
     check("[True]", word);
     check("[sk-abc,\n1]", word);
     check("[a b]", word);
     check("[-]", "1:3: a digit is missing in this number");
     check("[1e]", "1:4: a digit is missing in this number");
-    check(r#"["\x41"]"#, r"1:3: this escape after `\` does not exist");
-    check(r#"["\'"]"#, r"1:3: this escape after `\` does not exist");
+    check(r#"["\x41"]"#, r"1:3: `\` begins an unknown escape sequence");
+    check(r#"["\'"]"#, r"1:3: `\` begins an unknown escape sequence");
     check("# a\n1", "1:1: this character is not allowed here");
     check("[\"a\tb\"]", "1:4: a control character inside a string must be escaped");
-    check("[\u{a0}1]", "1:2: white space of the kind U+00A0 is not allowed here");
+    check("[\u{a0}1]", "1:2: the white space character U+00A0 is not allowed here");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Refuses texts whose tables would be nested so deep that dropping them overflows the stack.
+//! Rejects texts with tables nested so deep that dropping them would overflow the stack.
 //!
-//! `toml_edit` allows 80 brackets in each other and 80 names in a key, but does not see that both
-//! multiply: dotted keys in nested inline tables make thousands of levels out of a few kilobytes.
-//! So the levels are counted on the tokens first. The count is never too low, and a little too high
-//! at times; the exact limit is checked when the tables are read.
+//! `toml_edit` limits nested brackets to 80 and names in a key to 80, but not their product: dotted
+//! keys in nested inline tables make thousands of levels from a few kilobytes. So the levels are
+//! counted on the tokens before parsing. The count is never too low, sometimes a little too high;
+//! the exact limit is checked when the tables are read.
 
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
@@ -11,10 +11,10 @@ use toml_parser::lexer::TokenKind;
 use crate::document::line_index::LineIndex;
 use crate::document::{MAX_DEPTH, SyntaxError};
 
-/// What `toml_edit` allows for the names of one key, and for brackets.
+/// The limit of `toml_edit` for names of a key, and for nested brackets.
 pub(super) const PARSER_LIMIT: usize = 80;
 
-/// Far above what is allowed, because the count is too high at times; far below what is dangerous.
+/// Far above the allowed depth, because the count may be too high; far below a stack overflow.
 const LIMIT: usize = 4 * MAX_DEPTH;
 
 /// Counts the levels before anything is built.
@@ -38,7 +38,7 @@ pub(super) fn check(text: &str, lines: &LineIndex<'_>) -> Result<(), SyntaxError
 struct NestingCounter {
     /// The levels that the last `[header]` opens.
     header: usize,
-    /// Each open bracket with what closes it and the dots before it: each dot is one more table.
+    /// Each open bracket with its closing token and the dots before it: each dot is a table.
     open: Vec<(TokenKind, usize)>,
     /// The sum of the dots in `open`.
     open_dots: usize,
@@ -79,7 +79,7 @@ impl NestingCounter {
             // Each name of `[[a.b]]` may stand for a list and a table.
             self.header = self.header.max(2 * (self.dots + 1));
         }
-        // The parser goes on after a bracket of the wrong kind as if it were not there.
+        // The parser ignores a closing bracket of the wrong kind.
         if let Some((_, dots)) = self.open.pop_if(|(closing, _)| *closing == kind) {
             self.open_dots -= dots;
             self.dots = 0;

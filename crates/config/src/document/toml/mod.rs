@@ -1,4 +1,4 @@
-//! TOML, read by `toml_edit`; this folder gives its tables lines and guards its stack.
+//! TOML, parsed by `toml_edit`; adds line numbers, and limits nesting to protect the stack.
 
 mod depth;
 mod read;

@@ -1,4 +1,4 @@
-//! Turns the tables of `toml_edit` into values with lines.
+//! Converts the tables of `toml_edit` to values with line numbers.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::depth;
 use crate::document::line_index::LineIndex;
 use crate::document::{Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
 
-/// Reads a text. Equal keys are an error in TOML, so none is ever reported as a duplicate.
+/// Parses a text. Duplicate keys are an error in TOML, so they are never returned as duplicates.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     let lines = LineIndex::new(text);
     depth::check(text, &lines)?;
@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     Ok(Parsed { root, duplicate_keys: Vec::new() })
 }
 
-/// Takes the bare message only: the error's `Display` quotes the line, which may hold a secret.
+/// Uses only the bare message: the error's `Display` quotes the line, which may contain a secret.
 fn explain(error: &TomlError, lines: &LineIndex<'_>) -> SyntaxError {
     let offset = error.span().map_or(0, |span| span.start);
     match error.message() {
@@ -34,7 +34,7 @@ fn explain(error: &TomlError, lines: &LineIndex<'_>) -> SyntaxError {
     }
 }
 
-/// Where a value stands; tables that are only implied have no place of their own.
+/// The position of a value; implicit tables have the position of their parent.
 #[derive(Clone, Copy)]
 struct Position {
     offset: usize,

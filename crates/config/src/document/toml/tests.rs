@@ -1,4 +1,4 @@
-//! What is accepted, on which lines, and what the errors say.
+//! Tests of accepted TOML, line numbers and error messages.
 
 use crate::document::outline::outline;
 use crate::document::{Notation, parse};

@@ -1,11 +1,11 @@
-//! Says in plain words what is wrong, without a word of the text.
+//! Messages for YAML errors. They never quote the text, which may contain secrets.
 
 use crate::document::MAX_DEPTH;
 
 /// A list or object is used as a key.
-pub(super) const COMPLEX_KEY: &str = "a key must be a text, not a list or an object";
+pub(super) const COMPLEX_KEY: &str = "a key must be a string, not a list or an object";
 
-/// A merge key has no object to merge.
+/// The value of a merge key is not an object or a list of objects.
 pub(super) const INVALID_MERGE_SOURCE: &str = "`<<` needs an object or a list of objects";
 
 /// Lists and objects are nested too deep.
@@ -13,8 +13,8 @@ pub(super) fn nested_too_deep() -> String {
     format!("nested more than {MAX_DEPTH} levels deep")
 }
 
-/// Puts the commonest mistakes into plain words and passes on the rest. None of the parser's
-/// messages quotes the text, except for a single `%`, `@` or backtick.
+/// Rewords the parser's messages for common mistakes and returns the others unchanged. None of them
+/// quotes the text, except for a single `%`, `@` or backtick.
 pub(super) fn for_parser_message(message: &str) -> String {
     let message = match message {
         "tabs disallowed within this context (block indentation)"
@@ -31,7 +31,7 @@ pub(super) fn for_parser_message(message: &str) -> String {
         "mapping values are not allowed in this context" => {
             "`:` is not allowed here; put a value that contains it in quotes"
         }
-        "while parsing node, found unknown anchor" => "this alias names no anchor above it",
+        "while parsing node, found unknown anchor" => "this alias refers to an undefined anchor",
         "while parsing a flow sequence, expected ',' or ']'" => "`,` or `]` is missing here",
         "while parsing a flow mapping, did not find expected ',' or '}'" => {
             "`,` or `}` is missing here"
@@ -42,8 +42,8 @@ pub(super) fn for_parser_message(message: &str) -> String {
         "while parsing a block collection, did not find expected '-' indicator" => {
             "`-` is missing here, or the indentation is wrong"
         }
-        "did not find expected <document start>" => "nothing may follow after the value",
-        // The parser counts brackets up to 255 before it hands over the first one.
+        "did not find expected <document start>" => "unexpected text after the value",
+        // The parser has its own limit of 255 brackets, checked before the first event.
         "recursion limit exceeded" => return nested_too_deep(),
         message => message,
     };

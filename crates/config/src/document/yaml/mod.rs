@@ -1,7 +1,6 @@
-//! YAML of the core schema, with aliases and merge keys.
+//! YAML with the core schema, aliases and merge keys.
 //!
-//! While events are read, an alias only points at its value, so a text that would unfold to
-//! gigabytes is refused before anything is copied.
+//! During parsing an alias only refers to its value, so an alias bomb is rejected before any copy.
 
 mod error_message;
 mod read;

@@ -1,7 +1,7 @@
-//! Builds the value from the events of the parser, with a stack of its own.
+//! Builds a value from the events of the YAML parser, without recursion.
 //!
-//! An alias is charged with the full weight of what it names before it is accepted. A value that
-//! comes from an alias keeps the line where it is written, not the line of the alias.
+//! The full weight of an alias is counted before it is accepted. A value that comes from an alias
+//! has the line of its anchor, not the line of the alias.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::document::{
     DuplicateKey, Key, MAX_DEPTH, MAX_YAML_NODES, Node, Parsed, SyntaxError, Value,
 };
 
-/// Reads the first document of a text; an empty one is null on line 1.
+/// Parses the first document of a text; an empty one is null on line 1.
 pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     let mut reader = YamlReader::new(text);
     let mut is_complete = false;
@@ -25,8 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
         let (event, span) = event.map_err(|error| {
             reader.error(*error.marker(), error_message::for_parser_message(error.info()))
         })?;
-        // The event after the document is read too: only there the parser complains about
-        // something that follows but is no second document.
+        // Also read the event after the document: only then the parser reports text that follows
+        // and is not a second document.
         if is_complete {
             break;
         }
@@ -39,11 +39,11 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
 struct YamlReader<'text> {
     open: Vec<Container<'text>>,
     anchors: HashMap<usize, Rc<SharedValue<'text>>>,
-    /// The weight of all aliases so far.
+    /// The total weight of all aliases so far.
     copied: usize,
     root: Option<Rc<SharedValue<'text>>>,
     duplicate_keys: Vec<DuplicateKey>,
-    /// The end of the text, as an error without a message.
+    /// The position of the end of the text, as an error without a message.
     end: SyntaxError,
 }
 
@@ -55,7 +55,7 @@ struct Scalar<'text> {
     has_tag: bool,
 }
 
-/// A list or object that is not complete yet.
+/// An open list or object.
 struct Container<'text> {
     line: u32,
     anchor: usize,
@@ -107,7 +107,7 @@ impl<'text> YamlReader<'text> {
 
     fn finish(self) -> Parsed {
         let Self { anchors, root, mut duplicate_keys, .. } = self;
-        // Only what no anchor holds can be moved instead of copied.
+        // A value can be moved instead of copied only if no anchor refers to it.
         drop(anchors);
         duplicate_keys.sort_by_key(|duplicate| duplicate.line);
         let root = root.map_or(Node::new(1, Value::Null), SharedValue::unfold);
@@ -126,8 +126,8 @@ impl<'text> YamlReader<'text> {
         self.place(value, mark)
     }
 
-    /// Two kinds of scalars are placed too low by the parser: one that is left out at the token
-    /// after it, and one after `|` or `>` at its first line of text.
+    /// Corrects the line of two kinds of scalars: the parser puts an omitted one at the next token,
+    /// and one after `|` or `>` at its first line of text.
     fn line_of_scalar(&self, scalar: &Scalar<'text>, mark: Marker) -> u32 {
         let is_left_out = scalar.style == ScalarStyle::Plain && scalar.text.is_empty();
         let is_block = matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded);
@@ -146,7 +146,7 @@ impl<'text> YamlReader<'text> {
 
     fn take_alias(&mut self, anchor: usize, mark: Marker) -> Result<(), SyntaxError> {
         let Some(value) = self.anchors.get(&anchor).map(Rc::clone) else {
-            return Err(self.error(mark, "an alias stands inside of the value it names"));
+            return Err(self.error(mark, "an alias refers to the value that contains it"));
         };
         self.copied = self.copied.saturating_add(value.weight);
         if self.copied > MAX_YAML_NODES {
@@ -215,7 +215,7 @@ impl<'text> YamlReader<'text> {
         Ok(())
     }
 
-    /// Anchors are numbered from 1; 0 is none.
+    /// Stores the value of an anchor. Anchors are numbered from 1; 0 means no anchor.
     fn remember(&mut self, anchor: usize, value: &Rc<SharedValue<'text>>) {
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(value));
@@ -239,7 +239,7 @@ impl<'text> YamlReader<'text> {
         Ok(())
     }
 
-    /// At the end of a text without a last line end, the parser is one line too far.
+    /// Returns the line. At the end of a text without a final line end, the parser is one line off.
     fn line(&self, mark: Marker) -> u32 {
         to_u32(mark.line()).min(self.end.line)
     }

@@ -1,12 +1,12 @@
-//! What a scalar means, by the core schema of YAML 1.2 (section 10.3.2).
+//! Types of scalars, by the core schema of YAML 1.2 (section 10.3.2).
 //!
-//! `yes`, `no`, `on` and `off` are strings there, and so are dates.
+//! `yes`, `no`, `on`, `off` and dates are strings.
 
 use std::borrow::Cow;
 
 use crate::document::Value;
 
-/// Gives a scalar its type; only one without quotes can be anything but a string.
+/// Converts a scalar to a typed value; a quoted scalar is always a string.
 pub(super) fn to_value(text: Cow<'_, str>, is_plain: bool) -> Value {
     if !is_plain {
         return Value::String(text.into_owned());

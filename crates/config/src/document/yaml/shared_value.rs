@@ -1,7 +1,7 @@
-//! Values that may be shared by several aliases, and what it costs to unfold them.
+//! Values that several aliases may share, with the cost of copying them.
 //!
-//! Weight and height of a value are known when it is complete, so an alias is judged without
-//! walking through what it names.
+//! The weight and height of a value are computed when it is complete, so checking an alias does not
+//! traverse its value.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,8 +10,7 @@ use std::rc::Rc;
 use super::scalar;
 use crate::document::{Key, Map, Node, Value};
 
-/// Text of this length weighs as much as one value, or one long text could be copied a million
-/// times.
+/// Text of this length counts as one value; otherwise a long text could be copied a million times.
 const TEXT_BYTES_PER_WEIGHT: usize = 64;
 
 /// A complete value.
@@ -19,9 +18,9 @@ const TEXT_BYTES_PER_WEIGHT: usize = 64;
 pub(super) struct SharedValue<'text> {
     line: u32,
     content: Content<'text>,
-    /// How many values it unfolds to.
+    /// How many values it expands to.
     pub(super) weight: usize,
-    /// How many lists and objects are nested in each other.
+    /// The depth of nested lists and objects.
     pub(super) height: usize,
 }
 
@@ -64,7 +63,7 @@ impl<'text> SharedValue<'text> {
         }
     }
 
-    /// Returns the objects that this value of a merge key stands for.
+    /// Returns the objects to merge, if this is a valid value of a merge key.
     pub(super) fn merge_sources(self: &Rc<Self>) -> Option<Vec<Rc<Self>>> {
         match &self.content {
             Content::Map(_) => Some(vec![Rc::clone(self)]),
@@ -76,7 +75,7 @@ impl<'text> SharedValue<'text> {
         }
     }
 
-    /// Copies what is shared and moves what is not.
+    /// Converts to a node: copies shared values and moves others.
     pub(super) fn unfold(self: Rc<Self>) -> Node {
         let Self { line, content, .. } = Rc::unwrap_or_clone(self);
         let value = match content {
@@ -91,7 +90,7 @@ impl<'text> SharedValue<'text> {
     }
 }
 
-/// Appends the keys of merged objects that are not there yet; the earlier object wins.
+/// Appends the missing keys of the merged objects; earlier objects take precedence.
 pub(super) fn merge<'text>(
     entries: &mut Vec<SharedEntry<'text>>,
     sources: &[Rc<SharedValue<'text>>],

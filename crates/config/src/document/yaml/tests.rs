@@ -1,4 +1,4 @@
-//! What is accepted, on which lines, what aliases may do, and what the errors say.
+//! Tests of accepted YAML, line numbers, aliases and error messages.
 
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ fn keys_become_their_text() {
 
 #[test]
 fn keys_that_are_lists_or_objects_are_an_error() {
-    let message = "a key must be a text, not a list or an object";
+    let message = "a key must be a string, not a list or an object";
     check("? [a]\n: b", &format!("1:3: {message}"));
     check("{a: 1, {b: 2}: 3}", &format!("1:8: {message}"));
     check("a: &x [1]\n*x : 2", &format!("2:1: {message}"));
@@ -69,7 +69,7 @@ fn of_duplicate_keys_the_last_value_is_used_at_the_first_position() {
 fn only_the_first_document_is_read() {
     check("---\na: 1\n---\nb: [", "{a@2: 1@2}@2");
     check("a: 1\n...\n", "{a@1: 1@1}@1");
-    check("'a'\n'b'", "2:1: nothing may follow after the value");
+    check("'a'\n'b'", "2:1: unexpected text after the value");
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn aliases_are_copies_on_the_line_of_the_anchor() {
 
 #[test]
 fn undefined_and_recursive_aliases_are_errors() {
-    check("a: *x", "1:4: this alias names no anchor above it");
-    check("a: &x [1, *x]", "1:11: an alias stands inside of the value it names");
-    check("&x a: &y {b: *y}", "1:14: an alias stands inside of the value it names");
-    check("&x {<<: *x}", "1:9: an alias stands inside of the value it names");
+    check("a: *x", "1:4: this alias refers to an undefined anchor");
+    check("a: &x [1, *x]", "1:11: an alias refers to the value that contains it");
+    check("&x a: &y {b: *y}", "1:14: an alias refers to the value that contains it");
+    check("&x {<<: *x}", "1:9: an alias refers to the value that contains it");
 }
 
 #[test]

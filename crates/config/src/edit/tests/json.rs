@@ -1,4 +1,4 @@
-//! Edited JSON.
+//! Tests of edits to JSON.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -316,7 +316,7 @@ fn a_file_of_another_shape_is_refused() {
         refusal("{}", Notation::Json, Change::Remove { path: Vec::new() }),
     ];
     assert_snapshot!(refused.join("\n"), @"
-    the file cannot be read as it is (line 2) | put line 2, column 10 right first; the file was left as it is
+    the file has a syntax error (line 2) | correct line 2, column 10 first; the file was not changed
     the file is a list, not an object (line 1) | the file must hold one object with keys
     `mcpServers` is a string, not an object (line 2) | make `mcpServers` an object, or remove it
     `off` is an object, not a list (line 1) | make `off` a list, or remove it
@@ -334,6 +334,6 @@ fn a_value_nested_too_deep_to_be_read_again_is_refused() {
     let set = |value| Change::Set { path: path.clone(), value };
     assert!(apply(&text, Notation::Json, &[set(json!({"b": [1]}))]).is_ok());
     let error = apply(&text, Notation::Json, &[set(json!({"b": [[1]]}))]).unwrap_err();
-    assert!(error.to_string().ends_with("the file could not be read any more"), "{error}");
+    assert!(error.to_string().ends_with("would make the file unreadable"), "{error}");
     assert!(matches!(error, EditError::WouldBreak { .. }));
 }

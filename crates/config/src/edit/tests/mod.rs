@@ -1,4 +1,4 @@
-//! What edited files look like.
+//! Snapshot tests of edited and redacted files.
 
 mod json;
 mod redact;
@@ -29,7 +29,7 @@ fn exclude(keys: &str, item: &str) -> Change {
     Change::Exclude { path: path(keys), item: item.to_owned() }
 }
 
-/// Makes a change, and sees to it that making it again changes nothing.
+/// Applies a change, and checks that applying it again changes nothing.
 fn edited(text: &str, notation: Notation, change: &Change) -> String {
     let once = apply(text, notation, std::slice::from_ref(change)).unwrap();
     let twice = apply(&once, notation, std::slice::from_ref(change)).unwrap();
@@ -37,7 +37,7 @@ fn edited(text: &str, notation: Notation, change: &Change) -> String {
     once
 }
 
-/// Describes why a change is refused.
+/// Returns the error and the hint of a refused change.
 fn refusal(text: &str, notation: Notation, change: Change) -> String {
     let error = apply(text, notation, &[change]).unwrap_err();
     format!("{error} | {}", error.hint())

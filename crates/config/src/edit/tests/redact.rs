@@ -1,4 +1,4 @@
-//! Texts and diffs without their secrets.
+//! Tests of redacted texts and diffs.
 
 use insta::assert_snapshot;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Edited TOML.
+//! Tests of edits to TOML.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -240,7 +240,7 @@ fn a_file_of_another_shape_is_refused() {
         refusal("\n[off]\n", Notation::Toml, include("off", "a")),
     ];
     assert_snapshot!(refused.join("\n"), @"
-    the file cannot be read as it is (line 1) | put line 1, column 5 right first; the file was left as it is
+    the file has a syntax error (line 1) | correct line 1, column 5 first; the file was not changed
     `mcp_servers` is a list, not an object (line 2) | make `mcp_servers` an object, or remove it
     `mcp_servers` is a number, not an object (line 1) | make `mcp_servers` an object, or remove it
     `s.a` is a number, not an object (line 1) | make `s.a` an object, or remove it

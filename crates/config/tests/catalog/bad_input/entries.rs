@@ -1,4 +1,4 @@
-//! Files that can be read but do not say what they should.
+//! Well-formed files with values of the wrong type, incomplete entries or unusual names.
 
 use insta::assert_snapshot;
 
@@ -158,15 +158,15 @@ fn a_field_of_the_wrong_type_makes_its_entry_invalid_and_no_other() {
     args: invalid stdio, wharf user ~/.wharf/mcp.json:4
       error wrong-type ~/.wharf/mcp.json:4: "args" must be a list, not an object (write "args": ["…", "…"])
     args inside: invalid stdio, wharf user ~/.wharf/mcp.json:5
-      error wrong-type ~/.wharf/mcp.json:5: "args[0]" must be a string, not a list (write one text in quotes)
-      warning unusual-name ~/.wharf/mcp.json:5: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      error wrong-type ~/.wharf/mcp.json:5: "args[0]" must be a string, not a list (write one string in quotes)
+      warning unusual-name ~/.wharf/mcp.json:5: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
     command: invalid unknown, wharf user ~/.wharf/mcp.json:2
       error invalid ~/.wharf/mcp.json:2: stdio server requires "command" (add "command" (the program to start), or "url" for a remote server)
     env: invalid stdio, wharf user ~/.wharf/mcp.json:6
       error wrong-type ~/.wharf/mcp.json:6: "env" must be an object of strings, not a string (write "env": { "NAME": "value" })
     env inside: invalid stdio, wharf user ~/.wharf/mcp.json:7
-      error wrong-type ~/.wharf/mcp.json:7: "env.T" must be a string, not a list (write one text in quotes)
-      warning unusual-name ~/.wharf/mcp.json:7: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      error wrong-type ~/.wharf/mcp.json:7: "env.T" must be a string, not a list (write one string in quotes)
+      warning unusual-name ~/.wharf/mcp.json:7: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
     fine: enabled stdio, wharf user ~/.wharf/mcp.json:10
     good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
     headers: invalid http, wharf user ~/.wharf/mcp.json:8
@@ -174,7 +174,7 @@ fn a_field_of_the_wrong_type_makes_its_entry_invalid_and_no_other() {
     tools: invalid stdio, wharf user ~/.wharf/mcp.json:9
       error wrong-type ~/.wharf/mcp.json:9: "includeTools" must be a list, not a string (write "includeTools": ["…", "…"])
     url: invalid unknown, wharf user ~/.wharf/mcp.json:3
-      error wrong-type ~/.wharf/mcp.json:3: "url" must be a string, not a list (write one text in quotes)
+      error wrong-type ~/.wharf/mcp.json:3: "url" must be a string, not a list (write one string in quotes)
     "#);
 }
 
@@ -196,12 +196,12 @@ fn a_switch_or_limit_of_the_wrong_type_is_ignored_with_a_warning() {
       warning wrong-type ~/.wharf/mcp.json:2: "enabled" must be true or false, not a string; ignored (write true or false without quotes)
     b: duplicate stdio, wharf user ~/.wharf/mcp.json:3, of a
       warning wrong-type ~/.wharf/mcp.json:3: "enabled" must be true or false, not a number; ignored (write true or false without quotes)
-      warning wrong-type ~/.wharf/mcp.json:3: "timeout" is no usable time limit; ignored (write milliseconds, such as 30000)
+      warning wrong-type ~/.wharf/mcp.json:3: "timeout" is not a valid timeout; ignored (write milliseconds, such as 30000)
     c: duplicate stdio, wharf user ~/.wharf/mcp.json:4, of a
-      warning wrong-type ~/.wharf/mcp.json:4: "timeout" is no usable time limit; ignored (write milliseconds, such as 30000)
+      warning wrong-type ~/.wharf/mcp.json:4: "timeout" is not a valid timeout; ignored (write milliseconds, such as 30000)
     d: duplicate stdio, wharf user ~/.wharf/mcp.json:5, of a
-      warning wrong-type ~/.wharf/mcp.json:5: "timeout" is no usable time limit; ignored (write milliseconds, such as 30000)
-      warning wrong-type ~/.wharf/mcp.json:5: "connectTimeout" is no usable time limit; ignored (write milliseconds, such as 30000)
+      warning wrong-type ~/.wharf/mcp.json:5: "timeout" is not a valid timeout; ignored (write milliseconds, such as 30000)
+      warning wrong-type ~/.wharf/mcp.json:5: "connectTimeout" is not a valid timeout; ignored (write milliseconds, such as 30000)
     e: duplicate stdio, wharf user ~/.wharf/mcp.json:6, of a
     f: duplicate stdio, wharf user ~/.wharf/mcp.json:7, of a
       warning wrong-type ~/.wharf/mcp.json:7: "approval" must be auto, ask, writes, never or deny; ignored (use "ask" to be asked for each call)
@@ -229,25 +229,25 @@ fn an_incomplete_or_contradictory_entry_is_invalid() {
     both: invalid unknown, wharf user ~/.wharf/mcp.json:2
       error invalid ~/.wharf/mcp.json:2: both "command" and "url" are set (keep "command" for a local server or "url" for a remote one)
     empty command: invalid unknown, wharf user ~/.wharf/mcp.json:5
-      warning unusual-name ~/.wharf/mcp.json:5: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:5: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:5: stdio server requires "command" (add "command" (the program to start), or "url" for a remote server)
     good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
     neither: invalid unknown, wharf user ~/.wharf/mcp.json:3
       error invalid ~/.wharf/mcp.json:3: stdio server requires "command" (add "command" (the program to start), or "url" for a remote server)
     no command: invalid unknown, wharf user ~/.wharf/mcp.json:4
-      warning unusual-name ~/.wharf/mcp.json:4: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:4: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:4: stdio server requires "command" (add "command" (the program to start), or "url" for a remote server)
     no host: invalid http, wharf user ~/.wharf/mcp.json:12
-      warning unusual-name ~/.wharf/mcp.json:12: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:12: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:12: "url" has no host (write the host after the two slashes)
     no scheme: invalid http, wharf user ~/.wharf/mcp.json:11
-      warning unusual-name ~/.wharf/mcp.json:11: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:11: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:11: "url" must start with http://, https:// or unix:// (write the whole address, such as https://example.com/mcp)
     no sse url: invalid unknown, wharf user ~/.wharf/mcp.json:7
-      warning unusual-name ~/.wharf/mcp.json:7: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:7: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:7: sse server requires "url" (add "url" with the server's address)
     no url: invalid unknown, wharf user ~/.wharf/mcp.json:6
-      warning unusual-name ~/.wharf/mcp.json:6: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.wharf/mcp.json:6: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
       error invalid ~/.wharf/mcp.json:6: http server requires "url" (add "url" with the server's address)
     scheme: invalid http, wharf user ~/.wharf/mcp.json:10
       error invalid ~/.wharf/mcp.json:10: "url" must start with http://, https:// or unix:// (write the whole address, such as https://example.com/mcp)
@@ -276,7 +276,7 @@ fn an_unusual_name_is_kept_and_reported() {
       error empty-name ~/.cursor/mcp.json:3: the server has no name (give it a name)
     good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
     my server: enabled stdio, cursor user ~/.cursor/mcp.json:2
-      warning unusual-name ~/.cursor/mcp.json:2: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.cursor/mcp.json:2: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
     nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…: enabled stdio, cursor user ~/.cursor/mcp.json:4
       warning unusual-name ~/.cursor/mcp.json:4: the name is very long (use at most 100 characters)
     plugin:server: enabled stdio, cursor user ~/.cursor/mcp.json:5
@@ -309,8 +309,8 @@ fn terminal_escapes_in_names_and_values_never_reach_a_message() {
     warning unusual-name ~/.wharf/mcp.json:3: the name has control characters (use letters, numbers, dash, underscore and dot)
     error invalid ~/.wharf/mcp.json:3: unknown server type "\u{1b}[2Jyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…" (use stdio, http or sse)
     warning unknown-field ~/.wharf/mcp.json:6: unknown field "args\u{1b}" (did you mean "args"?)
-    warning duplicate-key ~/.wharf/mcp.json:5: "A\u{1b}[31m" stands twice in one object (first on line 5); the last one counts (remove one of them)
-    warning duplicate-key ~/.wharf/mcp.json:5: "keys" stands twice in one object (first on line 4); the last one counts (remove one of them)
+    warning duplicate-key ~/.wharf/mcp.json:5: "A\u{1b}[31m" appears twice in one object (first on line 5); the last one is used (remove one of them)
+    warning duplicate-key ~/.wharf/mcp.json:5: "keys" appears twice in one object (first on line 4); the last one is used (remove one of them)
     "#);
 }
 

@@ -1,4 +1,4 @@
-//! Homes, working folders and variables that are not what they should be.
+//! Missing or wrong home folders, working folders and environment variables.
 
 use insta::assert_snapshot;
 
@@ -63,7 +63,7 @@ fn a_variable_that_is_not_a_map_of_servers_is_an_error() {
     ];
     let errors = texts.map(|text| error(&world().with_variable("WHARF_MCP_SERVERS", &text)));
     assert_snapshot!(errors.join("\n"), @r#"
-    WHARF_MCP_SERVERS is not a JSON object of servers: a text must stand in double quotes; only `true`, `false` and `null` need none (line 1, column 1) (correct the variable, or unset it to use your files)
+    WHARF_MCP_SERVERS is not a JSON object of servers: a string must be in double quotes; only `true`, `false` and `null` are unquoted (line 1, column 1) (correct the variable, or unset it to use your files)
     WHARF_MCP_SERVERS is not a JSON object of servers: the file ends inside the object of line 1 (line 1, column 38) (correct the variable, or unset it to use your files)
     WHARF_MCP_SERVERS is not a JSON object of servers: the variable must hold an object, not a list (line 1, column 1) (correct the variable, or unset it to use your files)
     WHARF_MCP_SERVERS is not a JSON object of servers: the variable must hold an object, not a string (line 1, column 1) (correct the variable, or unset it to use your files)
@@ -111,7 +111,7 @@ fn bad_entries_in_the_variable_are_invalid_and_the_others_load() {
     c: invalid stdio, env env WHARF_MCP_SERVERS:4
       error wrong-type WHARF_MCP_SERVERS:4: "env" must be an object of strings, not a string (write "env": { "NAME": "value" })
     d: enabled stdio, env env WHARF_MCP_SERVERS:5
-    warning duplicate-key WHARF_MCP_SERVERS:5: "d" stands twice in one object (first on line 5); the last one counts (remove one of them)
+    warning duplicate-key WHARF_MCP_SERVERS:5: "d" appears twice in one object (first on line 5); the last one is used (remove one of them)
     "#);
 }
 
@@ -129,7 +129,7 @@ fn a_variable_with_only_invalid_entries_does_not_count_as_empty() {
 #[test]
 fn a_broken_variable_of_another_program_is_a_problem() {
     let world = world().with_variable("CO_CLI_MCP_SERVERS", &format!("{{ \"a\": {CANARY} }}"));
-    assert_snapshot!(world.show_problems(), @"error syntax CO_CLI_MCP_SERVERS:1: not valid JSON: a text must stand in double quotes; only `true`, `false` and `null` need none (column 8) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax CO_CLI_MCP_SERVERS:1: not valid JSON: a string must be in double quotes; only `true`, `false` and `null` are unquoted (column 8) (correct the line; until then the file is ignored)");
 }
 
 fn error(world: &World) -> String {

@@ -1,4 +1,4 @@
-//! Things that lie where a file should be.
+//! Folders, sockets, pipes, devices and links in place of a config file; files that are unreadable.
 
 use std::fs::{self, File};
 
@@ -14,7 +14,7 @@ fn a_file_of_50_mb_is_a_problem_and_is_not_read() {
     let world = world();
     let file = File::create(world.new_path(CURSOR)).expect("a file");
     file.set_len(50 * 1024 * 1024).expect("a size");
-    assert_snapshot!(world.show_problems(), @r#"error too-large ~/.cursor/mcp.json: "mcp.json" is larger than 16 MiB (a config file of this size is a mistake; shorten it)"#);
+    assert_snapshot!(world.show_problems(), @r#"error too-large ~/.cursor/mcp.json: "mcp.json" is larger than 16 MiB (make the file smaller)"#);
 }
 
 #[test]
@@ -57,7 +57,7 @@ mod unix {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_pipe_is_a_problem_and_does_not_block() {
-        // Its other end stays open, so that a reader would wait for ever.
+        // The other end stays open, so a read would block for ever.
         let (reader, _writer) = std::io::pipe().expect("a pipe");
         let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
         assert_snapshot!(linked(Path::new(&path)).show_problems(), @r#"error not-a-file ~/.cursor/mcp.json: "mcp.json" is a pipe, not a file (move it away, or put a file in its place)"#);
@@ -97,7 +97,7 @@ mod unix {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("a mode");
         // The superuser may read everything.
         if fs::read(&path).is_err() {
-            assert_snapshot!(world.show_problems(), @"error unreadable ~/.cursor/mcp.json: \"mcp.json\" cannot be read: Permission denied (os error 13) (check who may read it)");
+            assert_snapshot!(world.show_problems(), @"error unreadable ~/.cursor/mcp.json: \"mcp.json\" cannot be read: Permission denied (os error 13) (check its permissions)");
         }
     }
 

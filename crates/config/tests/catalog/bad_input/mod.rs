@@ -1,5 +1,5 @@
-//! The bad-input contract: whatever is wrong is a problem with file, line and what to do, never
-//! quotes a value, and everything else loads.
+//! Tests of bad input: every mistake becomes a problem with file, line and hint that quotes no
+//! value, and everything else is loaded.
 
 mod entries;
 mod environment;
@@ -8,7 +8,7 @@ mod notation;
 
 use crate::world::World;
 
-/// Makes a machine on which one file is good, so that the bad one is not the only one.
+/// Makes a machine with one valid file besides the bad one.
 fn world() -> World {
     World::new().with(
         "~/.codeium/windsurf/mcp_config.json",
@@ -16,7 +16,7 @@ fn world() -> World {
     )
 }
 
-/// Shows what is wrong when Cursor's file has this in it.
+/// Renders the problems of this text in Cursor's file.
 fn cursor(text: impl AsRef<[u8]>) -> String {
     world().with("~/.cursor/mcp.json", text).show_problems()
 }

@@ -1,4 +1,4 @@
-//! Files that are not quite the JSON, TOML or YAML they should be.
+//! Files with syntax errors in JSON, TOML or YAML, and accepted deviations from them.
 
 use insta::assert_snapshot;
 
@@ -10,13 +10,13 @@ fn truncated_json_is_a_problem_of_the_line_where_it_ends() {
     let text = format!(
         "{{\n  \"mcpServers\": {{\n    \"a\": {{ \"command\": \"x\", \"env\": {{ \"T\": \"{CANARY}\""
     );
-    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: the file ends inside the object of line 3 (column 57) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: the file ends inside the object of line 3 (column 57) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn json_that_ends_inside_a_string_is_a_problem_of_the_line_where_it_begins() {
     let text = format!("{{\n  \"mcpServers\": {{\n    \"a\": {{ \"env\": {{ \"T\": \"{CANARY}");
-    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: the closing quote of this string is missing (column 26) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: the closing quote of this string is missing (column 26) (correct the line; until then the file is ignored)");
 }
 
 #[test]
@@ -24,13 +24,13 @@ fn a_missing_comma_is_a_problem_of_the_line_before() {
     let text = format!(
         "{{\n  \"mcpServers\": {{\n    \"a\": {{ \"env\": {{ \"T\": \"{CANARY}\" }}\n      \"command\": \"x\" }}\n  }}\n}}"
     );
-    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: a comma is missing here (column 43) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:3: not valid JSON: a comma is missing here (column 43) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn text_after_the_end_is_a_problem() {
     let text = format!("{{ \"mcpServers\": {{}} }}\n{CANARY}\n");
-    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:2: not valid JSON: nothing may follow after the value (column 1) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(cursor(text), @"error syntax ~/.cursor/mcp.json:2: not valid JSON: unexpected text after the value (column 1) (correct the line; until then the file is ignored)");
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn duplicate_keys_are_a_problem_and_the_last_one_counts() {
     a: enabled stdio, cursor user ~/.cursor/mcp.json:5
     b: enabled stdio, cursor user ~/.cursor/mcp.json:4
     good: enabled stdio, windsurf user ~/.codeium/windsurf/mcp_config.json:1
-    warning duplicate-key ~/.cursor/mcp.json:4: "command" stands twice in one object (first on line 4); the last one counts (remove one of them)
-    warning duplicate-key ~/.cursor/mcp.json:5: "a" stands twice in one object (first on line 3); the last one counts (remove one of them)
+    warning duplicate-key ~/.cursor/mcp.json:4: "command" appears twice in one object (first on line 4); the last one is used (remove one of them)
+    warning duplicate-key ~/.cursor/mcp.json:5: "a" appears twice in one object (first on line 3); the last one is used (remove one of them)
     "#);
     let catalog = world.load();
     let command = |name| {
@@ -106,10 +106,10 @@ fn a_hundred_thousand_brackets_are_a_problem() {
         .with("~/.codex/config.toml", toml)
         .with("~/.hermes/config.yaml", yaml);
     assert_snapshot!(world.show_problems(), @"
-    error syntax ~/.wharf/mcp.json:1: not valid JSON: nested more than 128 levels deep (column 641) (correct the line; until then nothing of this file is used)
-    error syntax ~/.codex/config.toml:2: not valid TOML: nested more than 128 levels deep (column 516) (correct the line; until then nothing of this file is used)
-    error syntax ~/.cursor/mcp.json:1: not valid JSON: nested more than 128 levels deep (column 150) (correct the line; until then nothing of this file is used)
-    error syntax ~/.hermes/config.yaml:2: not valid YAML: nested more than 128 levels deep (column 261) (correct the line; until then nothing of this file is used)
+    error syntax ~/.wharf/mcp.json:1: not valid JSON: nested more than 128 levels deep (column 641) (correct the line; until then the file is ignored)
+    error syntax ~/.codex/config.toml:2: not valid TOML: nested more than 128 levels deep (column 516) (correct the line; until then the file is ignored)
+    error syntax ~/.cursor/mcp.json:1: not valid JSON: nested more than 128 levels deep (column 150) (correct the line; until then the file is ignored)
+    error syntax ~/.hermes/config.yaml:2: not valid YAML: nested more than 128 levels deep (column 261) (correct the line; until then the file is ignored)
     ");
 }
 
@@ -121,8 +121,8 @@ fn deep_toml_keys_and_yaml_blocks_are_a_problem() {
         .with("~/.codex/config.toml", toml)
         .with("~/.hermes/config.yaml", lines.collect::<String>());
     assert_snapshot!(world.show_problems(), @"
-    error syntax ~/.codex/config.toml:1: not valid TOML: a key has more than 80 names (column 171) (correct the line; until then nothing of this file is used)
-    error syntax ~/.hermes/config.yaml:129: not valid YAML: nested more than 128 levels deep (column 129) (correct the line; until then nothing of this file is used)
+    error syntax ~/.codex/config.toml:1: not valid TOML: a key has more than 80 names (column 171) (correct the line; until then the file is ignored)
+    error syntax ~/.hermes/config.yaml:129: not valid YAML: nested more than 128 levels deep (column 129) (correct the line; until then the file is ignored)
     ");
 }
 
@@ -132,7 +132,7 @@ fn a_toml_error_is_a_problem_of_its_line() {
         "model = \"x\"\n\n[mcp_servers.a]\ncommand = \"x\"\nenv = {{ T = \"{CANARY} }}\nargs = []\n"
     );
     let world = world().with("~/.codex/config.toml", text);
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:6: not valid TOML: missing comma between key-value pairs, expected `,` (column 1) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:6: not valid TOML: missing comma between key-value pairs, expected `,` (column 1) (correct the line; until then the file is ignored)");
 }
 
 #[test]
@@ -141,34 +141,34 @@ fn a_repeated_toml_table_is_a_problem_of_its_line() {
         "[mcp_servers.a]\ncommand = \"x\"\n[mcp_servers.a.env]\nT = \"{CANARY}\"\n[mcp_servers.a]\ncommand = \"y\"\n"
     );
     let world = world().with("~/.codex/config.toml", text);
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:5: not valid TOML: duplicate key (column 14) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:5: not valid TOML: duplicate key (column 14) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn a_toml_value_without_quotes_is_a_problem_that_does_not_quote_it() {
     let text = format!("[mcp_servers.a]\ncommand = {CANARY}\n");
     let world = world().with("~/.codex/config.toml", text);
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:2: not valid TOML: string values must be quoted, expected literal string (column 11) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.codex/config.toml:2: not valid TOML: string values must be quoted, expected literal string (column 11) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn a_yaml_error_is_a_problem_of_its_line() {
     let text = format!("mcp_servers:\n  a:\n    command: x\n    env:\n      T: {CANARY}: y\n");
     let world = world().with("~/.hermes/config.yaml", text);
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:5: not valid YAML: `:` is not allowed here; put a value that contains it in quotes (column 23) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:5: not valid YAML: `:` is not allowed here; put a value that contains it in quotes (column 23) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn a_tab_in_yaml_is_a_problem_of_its_line() {
     let text = format!("mcp_servers:\n  a:\n\t  command: {CANARY}\n");
     let world = world().with("~/.hermes/config.yaml", text);
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:3: not valid YAML: a tab is used for indentation; use spaces (column 4) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:3: not valid YAML: a tab is used for indentation; use spaces (column 4) (correct the line; until then the file is ignored)");
 }
 
 #[test]
 fn a_yaml_alias_without_an_anchor_is_a_problem_of_its_line() {
     let world = world().with("~/.hermes/config.yaml", "mcp_servers:\n  a: *nobody\n");
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:2: not valid YAML: this alias names no anchor above it (column 6) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:2: not valid YAML: this alias refers to an undefined anchor (column 6) (correct the line; until then the file is ignored)");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_yaml_anchor_bomb_is_a_problem() {
     }
     lines.push("mcp_servers:\n  a: *a11\n".to_owned());
     let world = world().with("~/.hermes/config.yaml", lines.join("\n"));
-    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:7: not valid YAML: aliases unfold to more than 1000000 values (column 10) (correct the line; until then nothing of this file is used)");
+    assert_snapshot!(world.show_problems(), @"error syntax ~/.hermes/config.yaml:7: not valid YAML: aliases unfold to more than 1000000 values (column 10) (correct the line; until then the file is ignored)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The same server under two names, and the servers that a session does not need.
+//! Tests of duplicates: one server under two names, and Exa servers with native web search.
 
 use insta::assert_snapshot;
 
@@ -8,7 +8,7 @@ fn entry(name: &str, entry: &str) -> String {
     format!("{{ \"mcpServers\": {{ \"{name}\": {entry} }} }}")
 }
 
-/// Shows the states of two entries, the first in a file of higher priority.
+/// Returns the states of two entries; the first is in a file of higher priority.
 fn states(first: &str, second: &str) -> String {
     let world = World::new()
         .with("~/.cursor/mcp.json", entry("first", first))
@@ -131,7 +131,7 @@ fn duplicates_are_kept_if_the_setting_says_so() {
     ");
 }
 
-/// Entries of Exa in every form, each with the key `canary`.
+/// Exa servers in every form, each with [`CANARY`] as its key.
 fn exa() -> World {
     World::new()
         .with(
@@ -160,7 +160,7 @@ fn with_native_web_search_exa_servers_are_native_and_their_keys_are_taken() {
     header: native http, cursor user ~/.cursor/mcp.json:3
     local: native stdio, cursor user ~/.cursor/mcp.json:4
     no key: native http, cursor user ~/.cursor/mcp.json:5
-      warning unusual-name ~/.cursor/mcp.json:5: the name has spaces, which some programs and tool names cannot show (use a dash or an underscore instead)
+      warning unusual-name ~/.cursor/mcp.json:5: the name has spaces, which some programs and tool names do not allow (use a dash or an underscore instead)
     off: disabled http, cursor user ~/.cursor/mcp.json:7, switched off by "disabled"
     query: native http, cursor user ~/.cursor/mcp.json:2
     untrusted: untrusted http, cursor project [project]/.cursor/mcp.json:1

@@ -1,4 +1,4 @@
-//! Which folders are a project, and which files of one program come first.
+//! Tests of levels: which folders belong to a project, and the precedence of one program's files.
 
 use insta::assert_snapshot;
 
@@ -165,7 +165,7 @@ fn excluded_project_files_take_no_part_in_merging() {
     assert_eq!(by_setting.show(), by_option.show());
     assert_snapshot!(by_project.show(), @"
     a: enabled stdio, lmstudio user ~/.lmstudio/mcp.json:1
-    warning project-settings [project]/.wharf/config.toml:2: this project's settings say discovery.project = false (remove the setting if you do not want it here)
+    warning project-settings [project]/.wharf/config.toml:2: this project's settings set discovery.project = false (remove the setting if you do not want it here)
     ");
 }
 
@@ -187,7 +187,7 @@ fn a_project_may_only_tighten_settings() {
     warning not-for-projects [project]/.wharf/config.toml:2: "discovery.project" is ignored in a project's file (set it in your own config.toml instead)
     warning project-settings [project]/.wharf/config.toml:3: this project's settings ignore the project's own cursor files; your servers are unaffected (remove the setting to see them here)
     warning not-for-projects [project]/.wharf/config.toml:4: "discovery.duplicates" is ignored in a project's file (set it in your own config.toml instead)
-    warning project-settings [project]/.wharf/config.toml:7: this project's settings say tools.pinning = enforce (remove the setting if you do not want it here)
+    warning project-settings [project]/.wharf/config.toml:7: this project's settings set tools.pinning = enforce (remove the setting if you do not want it here)
     warning not-for-projects [project]/.wharf/config.toml:8: "tools.naming" is ignored in a project's file (set it in your own config.toml instead)
     "#);
     assert!(world.load().settings.is_set_to("tools.pinning", "enforce"));

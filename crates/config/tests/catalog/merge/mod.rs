@@ -1,4 +1,4 @@
-//! Who has a name, who is shadowed, and what else decides.
+//! Tests of merging: the winner of each name, shadowing, duplicates, switches and defaults.
 
 mod duplicates;
 mod levels;
@@ -7,12 +7,12 @@ mod programs;
 mod replacement;
 mod switches;
 
-/// The text of a file in which each name is a server of its own.
+/// Returns the text of a file with one different server for each name.
 fn servers(names: &[&str]) -> String {
     under("mcpServers", names)
 }
 
-/// The same under another key.
+/// Returns the same with another key.
 fn under(key: &str, names: &[&str]) -> String {
     let entries: Vec<String> = names
         .iter()
@@ -21,7 +21,7 @@ fn under(key: &str, names: &[&str]) -> String {
     format!("{{ \"{key}\": {{ {} }} }}", entries.join(", "))
 }
 
-/// The text of a file with one server that has other arguments than all others.
+/// Returns the text of a file with one server; the argument makes it unique.
 fn server(name: &str, argument: &str) -> String {
     format!(
         "{{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"x\", \"args\": [\"{argument}\"] }} }} }}"

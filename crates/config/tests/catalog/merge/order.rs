@@ -1,10 +1,10 @@
-//! The result does not depend on when a file was written or in which order a folder lists it.
+//! The catalog does not depend on the times of files or on the order in which a folder lists them.
 
 use proptest::prelude::*;
 
 use crate::world::World;
 
-/// Places of several programs and levels, some of which match many files.
+/// Files of several programs and levels; some patterns match many of them.
 const PLACES: [&str; 12] = [
     "~/.wharf/mcp.json",
     ".wharf/mcp.json",
@@ -20,7 +20,7 @@ const PLACES: [&str; 12] = [
     ".mcp.json",
 ];
 
-/// Entries of every kind: valid, the same under another name, invalid, off.
+/// Entries of every kind: valid, duplicate, invalid, disabled.
 const ENTRIES: [&str; 6] = [
     r#"{ "command": "x" }"#,
     r#"{ "command": "y", "args": ["${NOBODY}"] }"#,
@@ -49,7 +49,7 @@ fn render(files: &[(&str, String)], trust_project: bool) -> String {
     let mut world = files.iter().fold(empty, |world, (place, text)| world.with(place, text));
     world.options.trust_project = trust_project;
     let shown = world.show();
-    assert_eq!(world.show(), shown, "the second look");
+    assert_eq!(world.show(), shown, "the second load");
     shown
 }
 

@@ -1,4 +1,4 @@
-//! The order of all programs.
+//! Tests of the precedence of all programs, and of the built-in defaults.
 
 use crate::world::World;
 
@@ -77,9 +77,9 @@ const GOOSE: &str = "extensions:\n  NAME:\n    type: stdio\n    cmd: COMMAND\n  
 const CONTINUE: &str = "mcpServers:\n  - name: NAME\n    command: COMMAND\n";
 const HERMES: &str = "mcp_servers:\n  NAME:\n    command: COMMAND\n";
 
-/// Makes a machine with one server of each program, in the given order of writing.
+/// Makes a machine with one server of each program.
 fn world(name_of: impl Fn(&str) -> String) -> World {
-    // Written in the opposite order, so that it is not the order of writing that decides.
+    // Written in reverse order, so that the order of writing cannot give the expected result.
     let written = PROGRAMS.iter().rev();
     let world = written.fold(World::new(), |world, (id, place, template)| {
         let text =
@@ -106,7 +106,7 @@ fn the_first_program_wins_and_all_others_are_shadowed() {
     let catalog = world(|_| "same".to_owned()).load();
     let plain: Vec<_> = catalog.candidates("same").collect();
     assert_eq!(catalog.winner("same").expect("a winner").definition.source.provider, "wharf");
-    // Those of plugins are called `plugin:same`.
+    // Servers of plugins are named `plugin:same`.
     assert_eq!(plain.len(), PROGRAMS.len() - 3);
     for server in &plain[1..] {
         let by = server.shadowed_by.as_ref().expect("what shadows it");

@@ -1,4 +1,4 @@
-//! Maps and files that replace others whole.
+//! Maps and files that replace all servers of other files of the same program.
 
 use insta::assert_snapshot;
 

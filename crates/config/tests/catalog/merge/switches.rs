@@ -1,4 +1,4 @@
-//! What is off, what is on, and who says so.
+//! Tests of `disabledServers` and `enabledServers`, of disabled winners, and of invalid settings.
 
 use insta::assert_snapshot;
 
@@ -108,8 +108,8 @@ fn switch_lists_of_a_project_are_ignored() {
         .with("~/.cursor/mcp.json", servers(&["a"]));
     assert_snapshot!(world.show(), @r#"
     a: enabled stdio, cursor user ~/.cursor/mcp.json:1
-    warning not-for-projects [project]/.wharf/mcp.json:1: "disabledServers" counts only in your own file (use "enabled": false in the entry)
-    warning not-for-projects [project]/.wharf/mcp.json:1: "enabledServers" counts only in your own file (use "enabled": true in the entry)
+    warning not-for-projects [project]/.wharf/mcp.json:1: "disabledServers" is ignored in a project's file (use "enabled": false in the entry)
+    warning not-for-projects [project]/.wharf/mcp.json:1: "enabledServers" is ignored in a project's file (use "enabled": true in the entry)
     "#);
 }
 

@@ -1,33 +1,33 @@
-//! Finds out which era a server belongs to; a state machine without any input or output of its own.
+//! Negotiates the protocol revision with a server: a state machine that does no input or output.
 //!
-//! The caller reports signs (an answer, silence, the end of the process) and does the steps it is
-//! told. Real servers do nearly everything on a question they do not know — errors with any code,
-//! silence, an empty result, the end of the process — so no single sign decides alone.
+//! The caller reports events (a response, a timeout, the end of the process) and executes the
+//! returned steps. Servers react in many ways to a request that they do not know: errors with any
+//! code, no response, an empty result, or exit. So the decision never depends on one event alone.
 
 use crate::Json;
 use crate::envelope::{RpcError, code};
 
 use super::{Era, Revision};
 
-/// A question that shows what a server speaks.
+/// A request that shows which revision a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Probe {
-    /// `server/discover`, the modern way.
+    /// `server/discover`, for the modern era.
     Discover(Revision),
-    /// `initialize`, the legacy way.
+    /// `initialize`, for the legacy era.
     Initialize(Revision),
 }
 
-/// What the caller saw.
+/// What happened to a probe.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ProbeEvent<'a> {
     /// The server answered a probe.
     Answered(Probe, Result<&'a Json, &'a RpcError>),
-    /// HTTP turned the probe away with a status that says "not like this" (400, 404, 405 …).
+    /// An HTTP status rejected the probe permanently (400, 404, 405 …).
     Rejected(Probe),
-    /// HTTP failed in a way that may pass: 5xx, 408, 429, or a connection that was closed.
+    /// A temporary HTTP failure: 5xx, 408, 429, or a closed connection.
     Failed(Probe),
-    /// Nothing came for a while.
+    /// No answer came within the timeout.
     TimedOut,
     /// The process ended or closed its output.
     Exited,
@@ -36,31 +36,31 @@ pub(crate) enum ProbeEvent<'a> {
 /// What the caller does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NegotiationStep {
-    /// Ask this; earlier probes may still be answered.
+    /// Send this probe; earlier probes may still be answered.
     Send(Probe),
-    /// Start the server anew and ask this.
+    /// Restart the server and send this probe.
     Restart(Probe),
     /// Try the HTTP+SSE transport of 2024-11-05.
     TryEventStream,
-    /// Go on waiting.
+    /// Keep waiting for the open probes.
     Wait,
-    /// The server speaks this revision; the result is what it said about itself.
+    /// The server speaks this revision; `result` answers `initialize` or `server/discover`.
     Settled { revision: Revision, result: Json, violation: Option<&'static str> },
     /// There is nothing left to try.
     GiveUp,
 }
 
-/// What is known about a server before it is asked anything.
+/// What is known about a server's revision before the first probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KnownRevision {
     None,
-    /// The revision it spoke last time: tried first, and dropped if it fails.
+    /// The revision from the last connection: tried first, and dropped if it fails.
     Remembered(Revision),
     /// The only revision that may be offered.
     Pinned(Revision),
 }
 
-/// Where the negotiation stands.
+/// The state of the negotiation.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
     open: Vec<Probe>,
@@ -68,12 +68,12 @@ pub(crate) struct Negotiation {
     pinned: Option<Revision>,
     has_restarted: bool,
     has_repeated: bool,
-    /// HTTP said no to `initialize` itself, so there may be an event stream instead.
+    /// HTTP rejected `initialize`, so the server may use HTTP+SSE instead.
     is_initialize_rejected: bool,
 }
 
 impl Negotiation {
-    /// Begins with what is known about the server, or with the modern probe.
+    /// Starts with the known revision of the server, or with the modern probe.
     pub(crate) fn begin(known_revision: KnownRevision) -> (Self, Probe) {
         let known = match known_revision {
             KnownRevision::None => None,
@@ -97,12 +97,12 @@ impl Negotiation {
         (negotiation, probe)
     }
 
-    /// Tells whether there is another probe to try after the server hung up on this one.
+    /// Tells whether another probe can be sent after the server closed the connection on this one.
     pub(crate) fn has_next_probe(&self, probe: Probe) -> bool {
         matches!(probe, Probe::Discover(_)) || (!self.has_discovered() && self.pinned.is_none())
     }
 
-    /// Takes a sign and says what to do.
+    /// Handles an event and returns the next step.
     pub(crate) fn next(&mut self, event: ProbeEvent<'_>) -> NegotiationStep {
         match event {
             ProbeEvent::Answered(probe, answer) => {
@@ -126,8 +126,8 @@ impl Negotiation {
             }
             ProbeEvent::Failed(probe) => self.handle_failed_probe(probe),
             ProbeEvent::TimedOut => {
-                // A legacy server may be slow to start, and some exit on a question they do not
-                // know, so one that is remembered as legacy is not asked the modern one.
+                // A legacy server may be slow to start, and some exit on an unknown request, so a
+                // server that is remembered as legacy gets no modern probe.
                 if self.has_initialized() || self.pinned.is_some() {
                     NegotiationStep::Wait
                 } else {
@@ -138,7 +138,7 @@ impl Negotiation {
         }
     }
 
-    /// Goes on after a probe that HTTP did not bring to an answer.
+    /// Continues after a probe that failed on the level of HTTP.
     fn handle_failed_probe(&mut self, probe: Probe) -> NegotiationStep {
         self.open.retain(|open| *open != probe);
         match probe {
@@ -158,11 +158,11 @@ impl Negotiation {
             Some(revision) => {
                 let is_irregular = supported.iter().any(String::is_empty);
                 let violation =
-                    is_irregular.then_some("lists protocol revisions that are no texts");
+                    is_irregular.then_some("lists protocol revisions that are not strings");
                 NegotiationStep::Settled { revision, result: result.clone(), violation }
             }
-            // A server that answers the modern question but lists only what we do not know is
-            // modern all the same if it lists nothing legacy.
+            // A server that answers `server/discover` with only unknown revisions is modern,
+            // unless it lists a legacy one.
             None => match latest_of(&supported, Era::Legacy) {
                 Some(revision) => self.initialize(revision),
                 None => NegotiationStep::Settled {
@@ -179,7 +179,7 @@ impl Negotiation {
             code::UNSUPPORTED_VERSION => {
                 let supported = read_versions(error.data.as_ref(), "supported").unwrap_or_default();
                 match latest_of(&supported, Era::Modern) {
-                    // Also when it is the revision that was just refused: a gateway may learn it.
+                    // Also if it was just refused: a gateway may support it on the second try.
                     Some(revision) if self.times_sent(Probe::Discover(revision)) < 2 => {
                         self.send(Probe::Discover(revision))
                     }
@@ -188,7 +188,7 @@ impl Negotiation {
                     ),
                 }
             }
-            // Only a modern server knows these codes; it dislikes the question, not the era.
+            // Only modern servers use these codes, so the era is known although the request failed.
             code::HEADER_MISMATCH | code::MISSING_CAPABILITY => NegotiationStep::Settled {
                 revision: sent,
                 result: Json::object(),
@@ -213,7 +213,7 @@ impl Negotiation {
                 let is_other = self.pinned.is_some_and(|pinned| pinned != revision);
                 (revision, is_other.then_some("answers with another revision than the pinned one"))
             }
-            Some(Ok(_)) => (sent, Some("answers initialize with a revision that has none")),
+            Some(Ok(_)) => (sent, Some("answers initialize with a revision without initialize")),
             Some(Err(_)) if named.as_deref() < Some(Revision::V2024_11_05.as_str()) => {
                 (Revision::V2024_11_05, Some("names a protocol revision that does not exist"))
             }
@@ -237,7 +237,7 @@ impl Negotiation {
         if !self.open.is_empty() {
             return NegotiationStep::Wait;
         }
-        // A modern server whose answer to the first question got lost.
+        // A modern server whose answer to `server/discover` was lost.
         if let Some(revision) = latest_of(&supported, Era::Modern)
             && self.pinned.is_none()
             && self.times_sent(Probe::Discover(revision)) < 2
@@ -247,7 +247,7 @@ impl Negotiation {
         self.repeat(sent)
     }
 
-    /// Tries the same once more: a few servers are not ready for the first question.
+    /// Retries once: a few servers are not ready for the first request.
     fn repeat(&mut self, sent: Revision) -> NegotiationStep {
         if std::mem::replace(&mut self.has_repeated, true) {
             return self.end();
@@ -266,8 +266,8 @@ impl Negotiation {
 
     fn handle_exit(&mut self) -> NegotiationStep {
         self.open.clear();
-        // Servers on older SDKs end on a first question that is not `initialize`. One that ends on
-        // `initialize` is broken, and starting it twice each time would use up its starts.
+        // Servers with older SDKs exit if the first request is not `initialize`. A server that
+        // exits on `initialize` is broken, and restarting it would use up its restart budget.
         let may_restart = self.has_discovered() && self.pinned.is_none();
         if !may_restart || std::mem::replace(&mut self.has_restarted, true) {
             return NegotiationStep::GiveUp;
@@ -278,11 +278,11 @@ impl Negotiation {
     }
 
     fn initialize(&mut self, revision: Revision) -> NegotiationStep {
-        // With both probes on their way, one refusal leaves the other to decide.
+        // If both probes are open and one fails, the other decides.
         if self.open.iter().any(|probe| matches!(probe, Probe::Initialize(_))) {
             return NegotiationStep::Wait;
         }
-        // What was remembered was asked first; if HTTP has said no to it, it does so to any other.
+        // If HTTP rejected `initialize` with the remembered revision, it rejects any other, too.
         if self.is_initialize_rejected {
             return NegotiationStep::TryEventStream;
         }
@@ -296,7 +296,7 @@ impl Negotiation {
         self.send(Probe::Initialize(revision))
     }
 
-    /// Asks, unless the pinned revision forbids it.
+    /// Sends a probe, unless the pinned revision forbids it.
     fn send(&mut self, probe: Probe) -> NegotiationStep {
         let (Probe::Discover(revision) | Probe::Initialize(revision)) = probe;
         if self.pinned.is_some_and(|pinned| pinned != revision) {
@@ -324,9 +324,9 @@ impl Negotiation {
     }
 }
 
-/// Reads a list of revisions, also unknown ones, or a single one; `None` if there is neither.
+/// Reads a list of revisions, including unknown ones, or a single one; `None` if there is neither.
 ///
-/// What is no text is kept as an empty one.
+/// A value that is not a string becomes an empty string.
 fn read_versions(object: Option<&Json>, key: &str) -> Option<Vec<String>> {
     let value = object?.get(key)?;
     let items = value.items().or_else(|| value.to_text().is_some().then(|| vec![value.clone()]))?;

@@ -1,8 +1,8 @@
-//! Every sign in every state, and what the negotiation does about it.
+//! Every event in every state of the negotiation, and the resulting steps.
 
 use super::*;
 
-/// Plays signs, one per line, and shows the steps.
+/// Sends events to the negotiation and compares the steps.
 fn check(remembered: Option<Revision>, signs: &[&str], expected: &[&str]) {
     check_from(remembered.map_or(KnownRevision::None, KnownRevision::Remembered), signs, expected);
 }
@@ -70,7 +70,7 @@ fn a_discover_result_settles_the_modern_era() {
     check(
         None,
         &[r#"d {"supportedVersions":[7,"2026-07-28"]}"#],
-        &[DISCOVER, "2026-07-28 (lists protocol revisions that are no texts)"],
+        &[DISCOVER, "2026-07-28 (lists protocol revisions that are not strings)"],
     );
 }
 
@@ -176,7 +176,7 @@ fn invalid_protocol_versions_are_handled() {
         (r#"i {"protocolVersion":5}"#, "2025-11-25 (names no protocol revision)"),
         (
             r#"i {"protocolVersion":"2026-07-28"}"#,
-            "2025-11-25 (answers initialize with a revision that has none)",
+            "2025-11-25 (answers initialize with a revision without initialize)",
         ),
     ];
     for (sign, settled) in cases {
@@ -214,10 +214,10 @@ fn an_unusable_initialize_result_is_retried_once() {
     check(None, &["d {}", "i null", "i null"], &[DISCOVER, INITIALIZE, INITIALIZE, "give up"]);
 }
 
-/// What a server can do to a probe instead of answering it, as a server of one kind always does.
+/// The ways in which a server can fail a probe.
 const FAILURES: [&str; 6] = ["away", "busy", "error {\"code\":-32601}", " null", "silence", "gone"];
 
-/// Lets a server refuse every probe in the same way until the negotiation ends; returns the steps.
+/// Fails every probe in the same way until the negotiation ends; returns the steps.
 fn fail_all_probes(known_revision: KnownRevision, failure: &str) -> String {
     let (mut negotiation, first) = Negotiation::begin(known_revision);
     let mut steps = vec![render(&NegotiationStep::Send(first))];
@@ -234,7 +234,7 @@ fn fail_all_probes(known_revision: KnownRevision, failure: &str) -> String {
         };
         let step = negotiation.next(sign);
         steps.push(render(&step));
-        assert!(steps.len() < 10, "it never ends: {steps:?}");
+        assert!(steps.len() < 10, "the negotiation does not end: {steps:?}");
         match step {
             NegotiationStep::Send(next) | NegotiationStep::Restart(next) => probe = next,
             _ => return steps.join(", ").replace("2025-11-25", "newest legacy"),

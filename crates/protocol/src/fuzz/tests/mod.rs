@@ -1,4 +1,4 @@
-//! Runs the fuzz targets for a moment on every change, without any tool but the compiler.
+//! Runs the fuzz targets briefly on every change; needs no tools besides the compiler.
 
 mod targets;
 mod views;

@@ -1,13 +1,13 @@
-//! Runs every fuzz target for a moment on mutated samples, without any tool but the compiler.
+//! Runs every fuzz target briefly on mutated samples; needs no tools besides the compiler.
 //!
-//! `PROPTEST_CASES` lengthens it; libFuzzer runs the same bodies from the folder `fuzz`.
+//! `PROPTEST_CASES` sets the number of cases; libFuzzer runs the same targets from `fuzz`.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::fuzz::{ProtocolFuzzTarget, TARGETS};
 
-/// Pieces with a meaning to at least one target.
+/// Tokens that at least one target treats specially.
 const PIECES: &[&str] = &[
     "{",
     "}",

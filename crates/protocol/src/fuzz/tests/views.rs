@@ -1,4 +1,4 @@
-//! Runs the target on arbitrary values and on samples that were changed a little.
+//! Runs the fuzz target for views on arbitrary JSON and on mutated samples.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use crate::Json;
 use crate::fuzz::views::{SAMPLES, views};
 
-/// Values that are easily mistaken for something else.
+/// Valid JSON values that readers often handle wrongly.
 const UNUSUAL_VALUES: &[&str] = &[
     "null",
     "true",
@@ -43,7 +43,7 @@ fn every_sample_is_valid_json() {
 fn unusual_values_anywhere_do_not_panic() {
     for sample in SAMPLES {
         for (number, place) in values_in(sample).into_iter().enumerate() {
-            // A few for each place, all for neighbouring ones together.
+            // Every fifth value for each position, so that five neighbouring positions cover all.
             for unusual in UNUSUAL_VALUES.iter().skip(number % 5).step_by(5) {
                 views(replaced(sample, &place, unusual).as_bytes());
             }
@@ -62,7 +62,7 @@ fn deep_nesting_does_not_panic() {
     views(format!("{results}{}", "]}".repeat(4_000)).as_bytes());
 }
 
-/// Returns where the values of a text are: after a colon, an opening bracket or a comma in a list.
+/// Returns the ranges of the values in a text: after a colon, an opening bracket or a comma.
 fn values_in(text: &str) -> Vec<std::ops::Range<usize>> {
     let starts = text.char_indices().filter(|(_, char)| [':', '[', ','].contains(char));
     starts

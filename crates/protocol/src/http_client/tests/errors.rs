@@ -1,4 +1,4 @@
-//! What a person reads when a server cannot be reached, and whether the request was sent.
+//! Error messages and hints when a server cannot be reached, and whether the request was sent.
 
 use super::super::HttpError;
 use super::scripted_server::{ScriptedReply, TestServer, client, fetch, render};
@@ -21,7 +21,7 @@ async fn a_refused_connection_is_reported() {
 
 #[tokio::test]
 async fn an_unknown_host_is_reported() {
-    // A label of a name has at most 63 letters, so nobody needs to be asked about this one.
+    // A label of a name has at most 63 letters, so this lookup fails without the network.
     let address = format!("http://{}/", "a".repeat(64));
     let error = fetch(&client(), &address).await.unwrap_err();
     assert!(matches!(error, HttpError::Lookup { .. }), "{error:?}");
@@ -56,7 +56,7 @@ async fn a_connection_closed_without_a_response_is_reported() {
     assert_eq!(server.seen().len(), 1);
     let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
-    http://127.0.0.1:PORT gave no answer
+    http://127.0.0.1:PORT did not send a response
       cause: connection closed before message completed
     ");
 }

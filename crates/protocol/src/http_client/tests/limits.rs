@@ -1,4 +1,4 @@
-//! What a server cannot make us swallow.
+//! The limits for responses: headers, body size, compression and timeouts.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn a_compressed_response_is_refused_with_a_hint() {
     let error = fetch(&client(), &server.at("/")).await.unwrap_err();
     let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
-    http://127.0.0.1:PORT compressed its answer without being asked to
+    http://127.0.0.1:PORT sent a compressed response that was not requested
       hint: turn compression off for this endpoint
     ");
     let server = answering(answer("200 OK", "content-encoding: identity\r\n", "x")).await;
@@ -98,7 +98,7 @@ async fn waiting_for_a_response_times_out() {
 
 #[tokio::test]
 async fn connecting_times_out() {
-    // It takes connections and says nothing, so the handshake of TLS never ends.
+    // It accepts connections and sends nothing, so the TLS handshake never ends.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("https://{}/", listener.local_addr().unwrap());
     let options = HttpClientOptions {

@@ -1,4 +1,4 @@
-//! The client against servers on this machine that do exactly what a test tells them.
+//! Tests of the HTTP client against scripted servers on this machine.
 
 mod errors;
 mod limits;

@@ -1,4 +1,4 @@
-//! The way through proxies, and around them.
+//! Requests through proxies, and exemptions from them.
 
 use super::super::proxy::{ProxyRoute, ProxyRules};
 use super::super::{HttpClient, HttpClientOptions, HttpError, Proxies};
@@ -45,7 +45,7 @@ async fn local_servers_are_never_reached_through_a_proxy() {
     assert_eq!(proxy.connections(), 0);
 }
 
-/// Says whether a request goes through the proxy, given `no_proxy`.
+/// Tells whether a request goes through the proxy, with this `no_proxy`.
 fn is_forwarded(none: &str, address: &str) -> bool {
     let (http, none) = ("proxy.example:3128".to_owned(), none.to_owned());
     let rules = ProxyRules::new(&Proxies { http, none, ..Proxies::default() });
@@ -88,7 +88,7 @@ fn hosts_can_be_exempt() {
 #[tokio::test]
 async fn a_refused_tunnel_says_why() {
     for (status, cause) in [
-        ("407 Proxy Authentication Required", "the proxy wants other credentials (407)"),
+        ("407 Proxy Authentication Required", "the proxy rejected the credentials (407)"),
         ("403 Forbidden", "the proxy answered 403"),
     ] {
         let proxy = TestServer::start(move |_| ScriptedReply::Close(answer(status, "", ""))).await;
@@ -144,7 +144,7 @@ fn lower_case_variables_take_precedence() {
 }
 
 mod socks {
-    //! A SOCKS5 proxy of a few lines: it notes where to, then answers itself.
+    //! A minimal SOCKS5 proxy: it records the requested address and responds itself.
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
@@ -159,7 +159,7 @@ mod socks {
         stream.write_all(&[5, 0]).await.unwrap();
         let mut request = [0; 5];
         stream.read_exact(&mut request).await.unwrap();
-        assert_eq!(request[..4], [5, 1, 0, 3], "a name is to be looked up by the proxy");
+        assert_eq!(request[..4], [5, 1, 0, 3], "the proxy should look up the name");
         let mut name = vec![0; usize::from(request[4]) + 2];
         stream.read_exact(&mut name).await.unwrap();
         stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();

@@ -148,13 +148,13 @@ async fn post_refuses_other_origins_and_returns_the_whole_body() {
     assert_eq!(other.connections(), 0);
 }
 
-/// Says where a name leads in this test.
+/// Sets the addresses of a name in this test.
 fn name(name: &str, addresses: &[&str]) {
     let addresses = addresses.iter().map(|it| SocketAddr::new(it.parse().unwrap(), 0)).collect();
     NAMES.with_borrow_mut(|names| names.insert(name.to_owned(), addresses));
 }
 
-/// An address of an interface of this machine, if there is one besides the loopback.
+/// Returns an address of this machine besides the loopback, if there is one.
 fn own_address() -> Option<String> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect("192.0.2.7:9").ok()?;
@@ -210,7 +210,7 @@ async fn a_remote_server_cannot_redirect_to_this_machine_under_any_name() {
 async fn a_chain_of_redirects_cannot_lead_to_this_machine() {
     name("far.test", &["127.0.0.1"]);
     let near = TestServer::start(|_| ScriptedReply::Keep(ok("secret"))).await;
-    // A place elsewhere, for as long as it is looked at only once.
+    // Its name counts as remote, although it resolves to this machine.
     let server = redirecting(307, "/again").await;
     let (port, target) = (server.port, near.at("/"));
     let chain = TestServer::start(move |seen| match seen.line() {
@@ -231,7 +231,7 @@ async fn a_pooled_connection_to_an_unchecked_address_is_not_used_for_a_redirect(
     let own = format!("http://own-entry.test:{}/", near.port);
     let server = redirecting(307, &own).await;
     let client = client();
-    // The person's own entry leads there, and its connection waits in the pool.
+    // A configured address leads there, and its connection is in the pool.
     assert_eq!(fetch(&client, &own).await.unwrap(), "secret");
     let error = fetch(&client, &format!("http://far.test:{}/mcp", server.port)).await.unwrap_err();
     assert_eq!(refusal(&error), RedirectRefusal::LocalAddress);

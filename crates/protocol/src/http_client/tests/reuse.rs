@@ -1,4 +1,4 @@
-//! When a connection serves the next request, and when it is closed.
+//! When a connection is reused, and when it is closed.
 
 use super::super::HttpError;
 use super::scripted_server::{
@@ -117,7 +117,7 @@ async fn dropping_a_request_closes_its_connection() {
         }
     };
     tokio::select! {
-        _ = sending => panic!("there is no answer"),
+        _ = sending => panic!("there is no response"),
         () = arrived => {}
     }
     tokio::time::timeout(TIMEOUT, server.until_closed(1)).await.unwrap();

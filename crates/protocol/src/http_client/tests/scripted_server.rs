@@ -1,4 +1,4 @@
-//! A server whose answers are written out in the test, and what the tests do with a client.
+//! A scripted HTTP server, and helpers for requests to it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use super::super::{
     OutgoingRequest, RedirectPolicy,
 };
 
-/// Far longer than anything here takes.
+/// The timeout of the tests.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A request as it arrived.
+/// A request that the server has received.
 #[derive(Debug, Clone)]
 pub(super) struct ReceivedRequest {
     pub(super) head: String,
@@ -47,7 +47,7 @@ pub(super) enum ScriptedReply {
     Close(String),
     /// Writes this, then waits until the client closes the connection.
     Hold(String),
-    /// Writes this, then the rest when it is told to.
+    /// Writes this, then the rest after [`TestServer::go_on`].
     Later(String, String),
 }
 
@@ -55,7 +55,7 @@ pub(super) fn ok(body: &str) -> String {
     answer("200 OK", "", body)
 }
 
-/// Writes an answer; the headers end with a line break each.
+/// Formats a response; each header ends with a line break.
 pub(super) fn answer(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len())
 }
@@ -140,12 +140,12 @@ impl TestServer {
         self.state.connections.load(Ordering::SeqCst)
     }
 
-    /// Lets one delayed answer go on.
+    /// Continues one delayed response.
     pub(super) fn go_on(&self) {
         self.state.later.notify_one();
     }
 
-    /// Waits until so many connections have ended.
+    /// Waits until this many connections have ended.
     pub(super) async fn until_closed(&self, count: usize) {
         let waiting = async {
             while self.state.closed.load(Ordering::SeqCst) < count {
@@ -235,14 +235,14 @@ pub(super) async fn send(client: &HttpClient, address: &str) -> Result<HttpRespo
     tokio::time::timeout(TIMEOUT, sending).await.expect("the client is stuck")
 }
 
-/// Sends a request and reads the whole answer.
+/// Sends a request and reads the whole response.
 pub(super) async fn fetch(client: &HttpClient, address: &str) -> Result<String, HttpError> {
     let response = send(client, address).await?;
     let body = response.body.collect(1_000_000).await?;
     Ok(String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Shows an error with its causes and its hint, as a person would see it.
+/// Renders an error with its causes and its hint, as the command line does.
 pub(super) fn render(error: &HttpError) -> String {
     let mut lines = vec![error.to_string()];
     let mut cause = std::error::Error::source(error);

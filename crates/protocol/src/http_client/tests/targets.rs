@@ -1,4 +1,4 @@
-//! Addresses: what is understood, and what is shown of them.
+//! Parsing and formatting of addresses.
 
 use super::super::{HttpTarget, HttpTargetError};
 

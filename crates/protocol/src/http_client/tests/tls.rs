@@ -1,4 +1,4 @@
-//! TLS: whom we trust, HTTP/2, and tunnels. The servers are threads with blocking sockets.
+//! TLS: root certificates, HTTP/2 and tunnels. The servers are threads with blocking sockets.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -50,7 +50,7 @@ impl TlsServer {
                 count.fetch_add(1, Ordering::SeqCst);
                 let connection = ServerConnection::new(config.clone()).unwrap();
                 let mut stream = StreamOwned::new(connection, stream);
-                // An error is a client that hangs up, which is how all of this ends.
+                // An error means that the client has closed the connection.
                 thread::spawn(move || serve(&mut stream).is_ok());
             }
         });
@@ -90,7 +90,7 @@ fn serve_http1(stream: &mut Stream) -> std::io::Result<()> {
     }
 }
 
-/// Speaks just enough HTTP/2 to answer every request with 200 and its stream's number.
+/// Implements just enough HTTP/2 to answer every request with 200 and its stream id.
 fn serve_http2(stream: &mut Stream) -> std::io::Result<()> {
     const DATA: u8 = 0;
     const HEADERS: u8 = 1;
@@ -169,7 +169,7 @@ async fn a_server_without_tls_is_rejected() {
     })
     .await;
     let address = server.at("/").replace("http:", "https:");
-    // Its side waits for an empty line, so ours has to be told that it makes no sense.
+    // The server waits for an empty line, so the handshake ends only with the timeout.
     let options = HttpClientOptions {
         connect_timeout: std::time::Duration::from_millis(100),
         ..HttpClientOptions::default()
@@ -223,7 +223,7 @@ async fn a_secure_request_goes_through_a_tunnel() {
     assert_eq!(server.connections(), 1);
 }
 
-/// Takes one `CONNECT` and passes everything on to a port; returns what was asked for.
+/// Accepts one `CONNECT` and forwards all bytes to a port; returns the request line.
 fn relay(listener: &TcpListener, port: u16) -> String {
     let (mut client, _) = listener.accept().unwrap();
     let mut head = Vec::new();

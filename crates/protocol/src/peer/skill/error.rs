@@ -1,33 +1,33 @@
-//! Why a skill, or a file of it, is not used.
+//! Why a skill, or a file of it, was rejected.
 
 use crate::peer::RequestError;
 
-/// Why a file of a skill is not used.
+/// Why a file of a skill was rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillError {
-    /// The server did not give the file out.
+    /// The server returned an error for the file.
     #[error("could not read `{uri}`")]
     Read {
         /// The file.
         uri: String,
-        /// What the server said.
+        /// The error.
         #[source]
         error: Box<RequestError>,
     },
-    /// The answer has no content for the file, or content that cannot be decoded.
+    /// The result has no content for the file, or content that cannot be decoded.
     #[error("`{uri}` has no content")]
     Empty {
         /// The file.
         uri: String,
     },
-    /// The file is none of the skill's, so there is nothing to compare it with.
+    /// The file is not listed in the skill, so there is nothing to compare it with.
     #[error("`{uri}` is not among the files of the skill")]
     NotListed {
         /// The file.
         uri: String,
     },
-    /// The file is larger than any file of a skill may be.
+    /// The file is over the size limit.
     #[error("`{uri}` is larger than {limit} bytes")]
     TooLarge {
         /// The file.
@@ -35,40 +35,40 @@ pub enum SkillError {
         /// The limit.
         limit: u64,
     },
-    /// The file has another size than the server listed.
+    /// The size of the file differs from the listed size.
     #[error("`{uri}` has {found} bytes, but {listed} were listed")]
     Size {
         /// The file.
         uri: String,
-        /// How long it should be.
+        /// The listed size.
         listed: u64,
-        /// How long it is.
+        /// The actual size.
         found: u64,
     },
-    /// The file has another digest than the server listed, or none that can be computed.
+    /// The digest of the file differs from the listed digest, or the listed one is not supported.
     #[error("`{uri}` does not have the digest that was listed")]
     Digest {
         /// The file.
         uri: String,
     },
-    /// `SKILL.md` does not begin with frontmatter that can be read.
+    /// `SKILL.md` does not start with readable frontmatter.
     #[error("`{uri}` has no readable frontmatter")]
     NoFrontmatter {
         /// The file.
         uri: String,
     },
-    /// The frontmatter of `SKILL.md` says something else than the server listed.
+    /// The frontmatter of `SKILL.md` differs from the listed frontmatter.
     #[error("`{field}` in the frontmatter of `{uri}` is not what was listed")]
     Frontmatter {
         /// The file.
         uri: String,
-        /// The first field that differs: foreign text.
+        /// The first field that differs: untrusted text.
         field: String,
     },
 }
 
 impl SkillError {
-    /// Tells whether the file is another one than the server listed, which may be an attack.
+    /// Tells whether the file differs from what the server has listed, which may be an attack.
     pub fn is_mismatch(&self) -> bool {
         matches!(
             self,

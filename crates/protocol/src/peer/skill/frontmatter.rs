@@ -1,9 +1,7 @@
-//! Compares the YAML at the head of `SKILL.md` with the JSON that the server listed, field by
-//! field.
+//! Compares the YAML frontmatter of `SKILL.md` with the JSON that the server has listed.
 //!
-//! A server may have written a plain `1.0` as a number or as a text, so a plain scalar agrees with
-//! both. What could make one text mean different things to different readers (aliases, tags,
-//! repeated keys) is not read at all.
+//! A plain scalar such as `1.0` may be a number or a string in the JSON, so it matches both. YAML
+//! that parsers may interpret differently (aliases, tags, repeated keys) is rejected.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
@@ -12,13 +10,13 @@ use super::SkillError;
 use crate::view::Skill;
 
 const FENCE: &str = "---";
-/// More than anybody writes at the head of a file.
+/// The longest frontmatter.
 const MAX_BYTES: usize = 64 << 10;
 const MAX_DEPTH: usize = 16;
-/// The most of a field's name that is repeated in an error.
+/// How many characters of a field name are shown in an error.
 const MAX_FIELD_CHARS: usize = 64;
 
-/// Checks that `text` begins with the frontmatter that the server listed for the skill.
+/// Checks that `text` starts with the frontmatter that the server has listed for the skill.
 pub(super) fn check(skill: &Skill, text: &str) -> Result<(), SkillError> {
     let uri = || skill.uri().to_string();
     let none = || SkillError::NoFrontmatter { uri: uri() };
@@ -33,7 +31,7 @@ pub(super) fn check(skill: &Skill, text: &str) -> Result<(), SkillError> {
     }
 }
 
-/// Returns what stands between the two fences at the start.
+/// Returns the text between the two `---` lines at the start.
 fn head(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (first, rest) = text.split_once('\n')?;
@@ -65,7 +63,7 @@ fn first_difference<'a>(
     added.or_else(|| listed.keys().find(is_missing).map(String::as_str))
 }
 
-/// YAML whose scalars nobody has given a type yet.
+/// A YAML value whose scalars have no type yet.
 #[derive(Debug, PartialEq)]
 enum YamlNode {
     Plain(String),
@@ -99,7 +97,7 @@ fn matches_value(node: &YamlNode, value: &Value) -> bool {
 }
 
 fn is_same_number(text: &str, other: &str) -> bool {
-    // Whole numbers are compared exactly: as floats, two large ones can look the same.
+    // Integers are compared exactly: as floats, two different large ones can be equal.
     if let (Ok(one), Ok(two)) = (text.parse::<i128>(), other.parse::<i128>()) {
         return one == two;
     }
@@ -118,7 +116,7 @@ fn read(text: &str) -> Option<YamlNode> {
     reader.root
 }
 
-/// Builds the value from the parser's events; `None` for what is not read at all.
+/// Builds the value from the events of the YAML parser; `None` for YAML that is rejected.
 #[derive(Default)]
 struct NodeBuilder {
     open: Vec<OpenNode>,
@@ -164,7 +162,7 @@ impl NodeBuilder {
 
     fn place(&mut self, node: YamlNode) -> Option<()> {
         match self.open.last_mut() {
-            // A second document after the first is no part of the frontmatter.
+            // A second document is not part of the frontmatter.
             None if self.root.is_some() => return None,
             None => self.root = Some(node),
             Some(OpenNode::List(nodes)) => nodes.push(node),
@@ -260,7 +258,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_text_does_not_panic(text in ".{0,200}") {
-            // Only the absence of a panic counts.
+            // Only a panic is a failure.
             drop(check(&skill(r#"{"name":"a"}"#), &format!("---\n{text}\n---\n")));
         }
     }

@@ -1,4 +1,4 @@
-//! Reads the files of a skill, `SKILL.md` first.
+//! Lists skills and reads their files; `SKILL.md` is read and verified first.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use crate::peer::{ListResult, Peer, RequestOptions};
 use crate::session::RequestError;
 use crate::view::{ReadResult, ResourceBody, Skill, SkillFile, SkillFiles};
 
-/// A skill whose `SKILL.md` is the one that the server listed.
+/// A skill whose `SKILL.md` was verified.
 #[derive(Clone)]
 pub struct LoadedSkill {
     skill: Skill,
@@ -18,12 +18,12 @@ pub struct LoadedSkill {
 }
 
 impl LoadedSkill {
-    /// Returns what the server listed.
+    /// Returns the skill as the server has listed it.
     pub fn skill(&self) -> &Skill {
         &self.skill
     }
 
-    /// Returns `SKILL.md` as it is, frontmatter included: foreign text.
+    /// Returns `SKILL.md` unchanged, including the frontmatter: untrusted text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -38,10 +38,10 @@ impl Peer {
         self.list("skills/list", options).await
     }
 
-    /// Reads the `SKILL.md` of a skill and checks its size, its digest and its frontmatter.
+    /// Reads the `SKILL.md` of a skill and verifies its size, its digest and its frontmatter.
     ///
-    /// Nothing else is read, and nothing at all if the server listed nothing to compare with. Where
-    /// files are made when they are read, there is only the frontmatter to compare.
+    /// Reads nothing if the server has listed nothing to compare with. If the files are dynamic,
+    /// only the frontmatter is compared.
     pub async fn load_skill(
         &self,
         skill: &Skill,
@@ -55,7 +55,7 @@ impl Peer {
         Ok(LoadedSkill { skill: skill.clone(), text })
     }
 
-    /// Reads another file of a skill and checks its size and its digest.
+    /// Reads another file of a skill and verifies its size and its digest.
     pub async fn read_skill_file(
         &self,
         skill: &LoadedSkill,
@@ -91,7 +91,7 @@ impl Peer {
     }
 }
 
-/// Returns what the server listed about a file; `None` if files are made when they are read.
+/// Returns what the server has listed about a file; `None` if the files of the skill are dynamic.
 fn listed(skill: &Skill, uri: &str) -> Result<Option<SkillFile>, SkillError> {
     let not_listed = || SkillError::NotListed { uri: uri.to_owned() };
     match skill.files() {
@@ -106,7 +106,7 @@ fn listed(skill: &Skill, uri: &str) -> Result<Option<SkillFile>, SkillError> {
     }
 }
 
-/// Tells whether a file is below the folder of `SKILL.md`.
+/// Tells whether a file is in the folder of `SKILL.md` or below it.
 fn is_within(skill: &str, uri: &str) -> bool {
     let Some(end) = skill.rfind('/') else { return skill == uri };
     let rest = uri.strip_prefix(&skill[..=end]);
@@ -115,7 +115,7 @@ fn is_within(skill: &str, uri: &str) -> bool {
     })
 }
 
-/// Finds the content of the file in the answer, as bytes.
+/// Returns the content of the file from the result, as bytes.
 fn content(result: &ReadResult, uri: &str) -> Option<Bytes> {
     let contents = result.contents();
     let named = contents.iter().find(|contents| contents.uri().as_deref() == Some(uri));

@@ -1,8 +1,8 @@
-//! Skills of a server, loaded only if they are what the server listed (SEP-2640).
+//! Skills of a server, loaded only if they match what the server has listed (SEP-2640).
 //!
-//! Nothing is fetched ahead. `load` reads, `verify` compares size and digest, `frontmatter`
-//! compares the head of `SKILL.md`. Other files can only be read through a skill that passed all of
-//! it.
+//! Nothing is fetched in advance. `load` reads files, `verify` compares size and digest,
+//! `frontmatter` compares the frontmatter of `SKILL.md`. Other files can only be read after
+//! `SKILL.md` was verified.
 
 mod error;
 mod frontmatter;

@@ -1,4 +1,4 @@
-//! Compares a file with the size and the digest that the server listed.
+//! Compares a file of a skill with the size and the digest that the server has listed.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use super::SkillError;
 use crate::view::SkillFile;
 
-/// The most that all files of a skill may have together, so also one of them.
+/// The size limit for all files of a skill together, and so for one file.
 pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Checks what can be known before the file is read.
+/// Checks the listed size and digest before the file is read.
 pub(super) fn check_listed(file: &SkillFile) -> Result<(), SkillError> {
     let uri = || file.uri.to_string();
     let (Some(size), Some(_)) = (file.size, &file.digest) else {
@@ -22,7 +22,7 @@ pub(super) fn check_listed(file: &SkillFile) -> Result<(), SkillError> {
     Ok(())
 }
 
-/// Checks that `content` is the file that the server listed.
+/// Checks that `content` matches the listed size and digest.
 pub(super) fn check_content(file: &SkillFile, content: &[u8]) -> Result<(), SkillError> {
     check_listed(file)?;
     let uri = || file.uri.to_string();

@@ -1,4 +1,5 @@
-//! What went wrong after a call had begun never looks as if it had not.
+//! Errors after a call has started are never reported as "not executed", and the call is not
+//! repeated.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -9,7 +10,7 @@ use crate::envelope::code;
 use crate::era::Era;
 use crate::session::RequestError;
 
-/// Calls a tool of a server whose answer is not final; returns the error and what was asked.
+/// Calls a tool of a scripted server; returns the error and the numbers of requests.
 async fn failed(
     script: impl Fn(&ReceivedRequest) -> Option<Response> + Send + Sync + 'static,
 ) -> (RequestError, String) {
@@ -106,7 +107,7 @@ async fn a_result_with_another_id_is_not_accepted() {
         })
         .await;
         assert!(!error.was_not_executed(Era::Modern) && !error.never_sent(), "{error:?}");
-        assert_eq!(error.to_string(), "the answer makes no sense: a result with another id");
+        assert_eq!(error.to_string(), "the response is invalid: the result has another id");
         assert_eq!(asked, "1 calls, 0 lists, 0 looks");
     }
 }

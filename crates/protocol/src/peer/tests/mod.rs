@@ -1,4 +1,4 @@
-//! The client's side against servers that follow a script.
+//! Tests of the peer against scripted servers.
 
 mod call_outcomes;
 mod scripted_server;

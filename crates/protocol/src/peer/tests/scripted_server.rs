@@ -1,4 +1,4 @@
-//! A server on HTTP that follows a script, and a connection to it.
+//! A scripted HTTP server for the tests, and a connection to it.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -21,21 +21,21 @@ use crate::view::ToolResult;
 use crate::view::send::ClientInfo;
 use crate::{ConnectOptions, HttpSpec, HttpTransport, connect_http};
 
-/// Longer than anything takes that is known to happen.
+/// The timeout of the tests.
 pub(super) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What the server was asked.
+/// A request that the server has received.
 pub(super) struct ReceivedRequest {
     pub(super) verb: Method,
-    /// The session the client believes in.
+    /// The session id that the client has sent.
     pub(super) session: Option<String>,
     pub(super) message: Value,
-    /// How often the same was asked, this time included.
+    /// How many such requests were received so far, including this one.
     pub(super) times: usize,
 }
 
 impl ReceivedRequest {
-    /// Names it: `tools/call`, or `GET s1`.
+    /// Returns its name: `tools/call`, or `GET s1`.
     pub(super) fn name(&self) -> String {
         match self.message["method"].as_str() {
             Some(method) => method.to_owned(),
@@ -49,7 +49,7 @@ impl ReceivedRequest {
         reply(StatusCode::OK, &answer)
     }
 
-    /// Answers with an error, a status, and an id that may be another.
+    /// Answers with an error and a status; `id` replaces the id of the request.
     pub(super) fn refuse(&self, status: u16, id: Option<Value>, code: i64) -> Response {
         let id = id.unwrap_or_else(|| self.message["id"].clone());
         let error = json!({"code": code, "message": "no such session"});
@@ -58,19 +58,19 @@ impl ReceivedRequest {
     }
 }
 
-/// Answers with a message of any kind.
+/// Answers with any message.
 pub(super) fn reply(status: StatusCode, body: &Value) -> Response {
     let body = Body::from(body.to_string());
     let json = ("content-type", "application/json");
     Response::builder().status(status).header(json.0, json.1).body(body).unwrap()
 }
 
-/// Answers with nothing but a status.
+/// Answers with a status and no body.
 pub(super) fn status(status: u16) -> Response {
     Response::builder().status(status).body(Body::empty()).unwrap()
 }
 
-/// Answers with a stream of events, which ends with the sender.
+/// Answers with an event stream, which ends when the sender is dropped.
 pub(super) fn stream() -> (mpsc::UnboundedSender<String>, Response) {
     let (sender, mut events) = mpsc::unbounded_channel::<String>();
     let events = futures_util::stream::poll_fn(move |context| {
@@ -80,10 +80,10 @@ pub(super) fn stream() -> (mpsc::UnboundedSender<String>, Response) {
     (sender, response.body(Body::from_stream(events)).unwrap())
 }
 
-/// What one line of a script does; `None` leaves it to the usual answers.
+/// Answers a request; `None` for the default response.
 type Script = dyn Fn(&ReceivedRequest) -> Option<Response> + Send + Sync;
 
-/// The server; it ends with its handle.
+/// The server; dropping it ends it.
 pub(super) struct ScriptedServer {
     url: String,
     seen: Arc<Mutex<Vec<String>>>,
@@ -115,7 +115,7 @@ impl ScriptedServer {
         Self { url, seen, _server: server }
     }
 
-    /// Connects with nobody behind the client.
+    /// Connects with a handler that refuses all requests.
     pub(super) async fn connect(&self) -> Peer {
         let spec = HttpSpec {
             target: self.url.parse().unwrap(),
@@ -127,12 +127,12 @@ impl ScriptedServer {
         connect_http(&spec, &options, Arc::new(NoHandler)).await.unwrap()
     }
 
-    /// Returns how often something was asked.
+    /// Returns how many requests of this name were received.
     pub(super) fn count(&self, name: &str) -> usize {
         self.seen.lock().unwrap().iter().filter(|it| *it == name).count()
     }
 
-    /// Waits until something was asked so often.
+    /// Waits until this many requests of this name were received.
     pub(super) async fn until(&self, name: &str, count: usize) {
         let deadline = Instant::now() + DEADLINE;
         while self.count(name) < count {
@@ -142,7 +142,7 @@ impl ScriptedServer {
     }
 }
 
-/// Calls the one tool there is.
+/// Calls the tool of the server.
 pub(super) async fn call(peer: &Peer) -> Result<ToolResult, RequestError> {
     peer.call_tool("load", None, &RequestOptions::within(DEADLINE)).await
 }
@@ -155,7 +155,7 @@ async fn read(request: Request) -> ReceivedRequest {
     ReceivedRequest { verb: head.method, session, message, times: 0 }
 }
 
-/// What a modern server says where the script says nothing; sessions are for the script.
+/// The response of a modern server without sessions, for requests that the script does not answer.
 fn default_response(asked: &ReceivedRequest) -> Response {
     let info = json!({"name": "stage", "version": "1"});
     match asked.name().as_str() {

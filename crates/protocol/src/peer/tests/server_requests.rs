@@ -1,4 +1,4 @@
-//! Questions of a server that come at a bad time.
+//! Requests of a server that arrive while the session ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::session::{
     ClientHandler, EndReason, HandlerFuture, MessageSender, SessionCore, SessionEnd, SessionLimits,
 };
 
-/// Somebody who never answers.
+/// A handler that never answers.
 struct SilentHandler;
 
 impl ClientHandler for SilentHandler {

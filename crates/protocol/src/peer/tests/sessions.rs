@@ -1,4 +1,4 @@
-//! Legacy sessions over HTTP that a server forgets.
+//! Legacy sessions over HTTP that a server loses.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use super::scripted_server::{ReceivedRequest, ScriptedServer, call, status, stre
 use crate::era::Era;
 use crate::session::RequestError;
 
-/// Begins sessions, called `s1`, `s2` and so on.
+/// Starts sessions with the ids `s1`, `s2` and so on.
 fn initialize_response(asked: &ReceivedRequest) -> Option<Response> {
     match asked.name().as_str() {
         "server/discover" => Some(asked.refuse(400, None, -32601)),
@@ -27,7 +27,8 @@ fn initialize_response(asked: &ReceivedRequest) -> Option<Response> {
     }
 }
 
-/// Calls a tool of a server that says no the first time; returns how often it began and was called.
+/// Calls a tool of a server that refuses the first call; returns the error and the numbers of
+/// `initialize` and `tools/call` requests.
 async fn call_after_refusal(
     no: impl Fn(&ReceivedRequest) -> Response + Send + Sync + 'static,
 ) -> (Option<RequestError>, [usize; 2]) {
@@ -101,7 +102,7 @@ async fn every_other_refusal_of_a_call_leaves_its_outcome_unknown_and_names_the_
         assert!(!error.was_not_executed(Era::Legacy), "{error:?}");
         assert_eq!(counts, [1, 1], "{number}");
     }
-    // Trouble on the way is no answer, even in the words of one.
+    // An error of a proxy is inconclusive, even as a JSON-RPC error.
     for number in [408, 429, 500, 503] {
         let (error, counts) = call_after_refusal(move |it| it.refuse(number, None, -32603)).await;
         assert!(matches!(error, Some(RequestError::Inconclusive { .. })), "{number}: {error:?}");
@@ -119,7 +120,7 @@ async fn codes_of_the_modern_era_do_not_repeat_a_legacy_call() {
     }
 }
 
-/// A server with a stream, which forgets the first session at the second call.
+/// A server with a GET stream that loses the first session at the second call.
 async fn server_that_forgets_its_session()
 -> (ScriptedServer, Arc<Mutex<Vec<tokio::sync::mpsc::UnboundedSender<String>>>>) {
     let streams = Arc::new(Mutex::new(Vec::new()));
@@ -154,7 +155,7 @@ async fn a_stream_that_ended_with_its_session_is_opened_in_the_next_session() {
     call(&peer).await.unwrap();
     server.until("GET s1", 1).await;
     streams.lock().unwrap().clear();
-    // The stream is gone for good before anybody begins another session.
+    // The stream has ended before a new session starts.
     server.until("GET s1", 2).await;
     call(&peer).await.unwrap();
     server.until("GET s2", 1).await;

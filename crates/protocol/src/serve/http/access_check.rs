@@ -1,7 +1,7 @@
-//! Who may talk to the server at all.
+//! Access control: checks `Host`, `Origin` and the bearer token before anything else.
 //!
-//! A page in a browser can send requests to this machine, and by DNS rebinding even under a name of
-//! its own. So the `Host` must be one of ours and the `Origin`, if there is one, one we trust.
+//! A web page can send requests to this machine, and with DNS rebinding also under its own host
+//! name. So `Host` must be a loopback or configured name, and `Origin`, if present, a trusted one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,13 +13,12 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::options::HttpServerOptions;
 use super::reply;
 
-/// Checks a request before anything else is looked at.
+/// Checks whether a request is allowed, before anything else is read.
 pub(super) fn check_access(
     options: &HttpServerOptions,
     parts: &Parts,
 ) -> Result<(), Box<Response>> {
-    // A request may name its host twice, in its target and in a header; neither may be a
-    // stranger's.
+    // A request may have its host in the target and in a header; both must be allowed.
     let mut hosts = parts
         .uri
         .authority()
@@ -57,7 +56,7 @@ fn is_trusted_origin(options: &HttpServerOptions, origin: &HeaderValue) -> bool 
     is_listed || authority.is_some_and(|authority| is_loopback(without_port(authority)))
 }
 
-/// Cuts `:port` off; the colons of an IPv6 address are inside brackets.
+/// Removes `:port`; the colons of an IPv6 address are inside brackets.
 fn without_port(authority: &str) -> &str {
     if authority.starts_with('[') {
         return authority.find(']').map_or(authority, |end| &authority[..=end]);

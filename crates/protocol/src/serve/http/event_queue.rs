@@ -1,8 +1,8 @@
-//! What one stream is to receive, in order: calls write it, whoever holds the connection reads it.
+//! The event queue of one HTTP stream: calls write events, a connection reads them in order.
 //!
-//! The two ends live apart. In the older era a connection may break and a later one goes on behind
-//! the last event it saw, so events are kept for a while; in the modern one a broken connection
-//! ends the call. A writer waits for a slow reader, but not for an absent one.
+//! In the legacy era a client may reconnect and resume after the last event it got, so events are
+//! kept for a while. In the modern era the end of the connection cancels the call. A writer waits
+//! for a slow reader, but does not wait if no reader is attached.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 use crate::serve::client::SendError;
 use crate::serve::message_sink::remove_line_breaks;
 
-/// How many events may wait, and how many are kept for somebody who comes back.
+/// How many events may be unread, and how many are kept for resumption.
 const MAX_EVENTS: usize = 256;
 
-/// How many bytes may wait or be kept, beside the newest event.
+/// How many bytes may be unread or kept, besides the newest event.
 const MAX_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -31,12 +31,12 @@ pub(crate) struct EventQueue {
     room: Notify,
 }
 
-/// Whether a stream can be taken up again.
+/// Whether a stream can be resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueueKind {
-    /// Older era: events have numbers and are kept.
+    /// Legacy era: events have numbers and are kept.
     Resumable,
-    /// Modern era: what is read is gone.
+    /// Modern era: events are removed when they are read.
     Once,
 }
 
@@ -47,7 +47,7 @@ struct EventQueueState {
     next: u64,
     /// Events below this number have been read.
     read: u64,
-    /// How many answers are still to come.
+    /// How many answers are missing.
     open: usize,
     reader: u64,
     is_attached: bool,
@@ -58,20 +58,20 @@ struct EventQueueState {
 pub(super) struct QueuedEvent {
     pub(super) number: u64,
     pub(super) text: Bytes,
-    /// For an answer: the status it would have as the only one.
+    /// For an answer: the HTTP status if it is the whole response.
     answer: Option<StatusCode>,
 }
 
-/// How a stream began.
+/// How the response is sent.
 pub(super) enum ResponseMode {
-    /// All answers are here, and nothing else was said.
+    /// As JSON: all answers are ready, and there are no other messages.
     Json(Vec<(StatusCode, Bytes)>),
-    /// There is more to come, so it has to be streamed.
+    /// As an event stream.
     Stream,
 }
 
 impl EventQueue {
-    /// Makes a feed that ends after so many answers.
+    /// Creates a feed that ends after this many answers.
     pub(super) fn new(stream: u64, kind: QueueKind, answers: usize) -> Self {
         let state = EventQueueState {
             events: VecDeque::new(),
@@ -79,14 +79,14 @@ impl EventQueue {
             read: 1,
             open: answers,
             reader: 0,
-            // Whoever makes a feed reads it next, so a writer may already wait for them.
+            // The creator attaches a reader next, so writers may already wait for it.
             is_attached: answers > 0,
             is_closed: false,
         };
         Self { stream, kind, state: Mutex::new(state), changed: Notify::new(), room: Notify::new() }
     }
 
-    /// Makes a feed that belongs to no call and ends when it is closed.
+    /// Creates a feed that belongs to no call and ends when it is closed.
     pub(super) fn standalone() -> Self {
         let queue = Self::new(0, QueueKind::Resumable, 1);
         queue.lock().is_attached = false;
@@ -101,7 +101,7 @@ impl EventQueue {
         self.kind
     }
 
-    /// Writes a message when there is room for it.
+    /// Waits until there is room, then writes a message.
     pub(crate) async fn send(&self, message: Vec<u8>) -> Result<(), SendError> {
         loop {
             let room = self.room.notified();
@@ -121,7 +121,7 @@ impl EventQueue {
         Ok(())
     }
 
-    /// Writes a message at once; if nobody reads, the oldest news is forgotten.
+    /// Writes a message immediately; above the limit, the oldest notifications are dropped.
     pub(crate) fn send_lossy(&self, message: Vec<u8>) {
         let mut state = self.lock();
         if !state.is_closed {
@@ -143,7 +143,7 @@ impl EventQueue {
         self.changed.notify_waiters();
     }
 
-    /// Says that one answer will not come.
+    /// Records that one answer will not be written.
     pub(super) fn skip_answer(&self) {
         let mut state = self.lock();
         state.open = state.open.saturating_sub(1);
@@ -151,25 +151,27 @@ impl EventQueue {
         self.changed.notify_waiters();
     }
 
-    /// Ends the stream; what is written stays readable.
+    /// Ends the stream; unread events stay readable.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_waiters();
         self.room.notify_waiters();
     }
 
-    /// Tells whether nothing more will be written.
+    /// Tells whether no more events will be written.
     pub(super) fn is_finished(&self) -> bool {
         let state = self.lock();
         state.is_closed || state.open == 0
     }
 
-    /// Returns how much is kept.
+    /// Returns the size of all kept events.
     pub(super) fn bytes(&self) -> usize {
         self.lock().events.iter().map(|event| event.text.len()).sum()
     }
 
-    /// Starts reading behind the event `after`, or where the last reader stopped; that reader ends.
+    /// Attaches a reader after the event `after`, or where the last reader stopped.
+    ///
+    /// The last reader is detached.
     pub(super) fn attach(self: &Arc<Self>, after: Option<u64>) -> EventQueueReader {
         let mut state = self.lock();
         state.reader += 1;
@@ -206,7 +208,7 @@ impl EventQueueState {
         }
     }
 
-    /// Forgets what was read and need not be kept.
+    /// Removes events that were read and need not be kept.
     fn drop_read_events(&mut self, kind: QueueKind) {
         while let Some(first) = self.events.front() {
             let is_kept = kind == QueueKind::Resumable && !self.is_over_limit();
@@ -217,7 +219,7 @@ impl EventQueueState {
         }
     }
 
-    /// Forgets what nobody has read, oldest first; answers stay.
+    /// Removes the oldest notifications while the limit is exceeded; answers stay.
     fn drop_oldest_notifications(&mut self) {
         while self.is_over_limit() {
             let last = self.events.len() - 1;
@@ -234,7 +236,7 @@ impl EventQueueState {
     }
 }
 
-/// The reading end; dropping it leaves the feed to a later reader, or ends the call.
+/// The reader of a feed; after it is dropped, a later reader can resume, or the call is cancelled.
 #[derive(Debug)]
 pub(super) struct EventQueueReader {
     queue: Arc<EventQueue>,
@@ -243,7 +245,7 @@ pub(super) struct EventQueueReader {
 }
 
 impl EventQueueReader {
-    /// Makes the end of this reader the end of the call.
+    /// Cancels the call when this reader is dropped.
     pub(super) fn cancel_on_drop(mut self, token: CancellationToken) -> Self {
         self.token = Some(token);
         self
@@ -253,7 +255,7 @@ impl EventQueueReader {
         &self.queue
     }
 
-    /// Waits until it is clear whether the answers are all there is, at most for `timeout`.
+    /// Waits until all answers, or any other message, are ready, but at most for `timeout`.
     pub(super) async fn response_mode(&mut self, timeout: Duration) -> ResponseMode {
         let mut timer = std::pin::pin!(tokio::time::sleep(timeout));
         loop {
@@ -277,7 +279,7 @@ impl EventQueueReader {
         }
     }
 
-    /// Returns the events that are here, after waiting for one; `None` at the end.
+    /// Waits for at least one event and returns all unread ones; `None` at the end.
     pub(super) async fn next(&mut self) -> Option<Vec<QueuedEvent>> {
         loop {
             let changed = self.queue.changed.notified();

@@ -1,4 +1,4 @@
-//! A stream of events on a connection: the events of a feed, and comments while it is silent.
+//! The body of an event stream (SSE): the events of a feed, and keep-alive comments.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use http::{HeaderValue, header};
 use super::event_queue::{EventQueueReader, QueueKind, QueuedEvent};
 use super::http_sessions::SessionUseGuard;
 
-/// How a stream of events begins.
+/// How an event stream begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamOpening {
-    /// With an empty event, so that the client can come back even before the first real one.
+    /// With an empty event with an id, so that the client can resume before the first real event.
     Event,
-    /// The same without an event: clients before 2025-11-25 would take the empty one for a message.
+    /// With id and retry only: clients before 2025-11-25 would read an empty event as a message.
     Fields,
     /// With nothing.
     None,
 }
 
-/// Answers with the events of a feed; `busy` keeps its session from being idle.
+/// Returns a response with the events of a feed; `busy` keeps the session in use.
 pub(super) fn event_stream_response(
     reader: EventQueueReader,
     opening: (StreamOpening, Duration),
@@ -39,7 +39,7 @@ pub(super) fn event_stream_response(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // Proxies of the nginx kind would otherwise collect events until they have many.
+    // nginx and similar proxies would otherwise buffer the events.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

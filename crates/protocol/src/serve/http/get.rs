@@ -1,4 +1,4 @@
-//! What only the older era has: the stream that a client opens itself, and the end of a session.
+//! GET and DELETE, which only the legacy era has: the event stream of a session, and its end.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::envelope::Id;
 use crate::era::Revision;
 use crate::serve::client_meta::unsupported_version;
 
-/// Opens the stream of a session, or takes one up again behind the event that the client names.
+/// Opens the event stream of a session, or resumes a stream after `Last-Event-ID`.
 pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
     if !accepts(headers, &["text/event-stream"]) {
         return reply::plain_error(StatusCode::NOT_ACCEPTABLE, "Client must accept event streams");
@@ -45,7 +45,7 @@ pub(super) fn delete(app: &App, headers: &HeaderMap) -> Response {
     }
 }
 
-/// Finds the session that the headers name; `id` is that of the request, for the refusal.
+/// Finds the session of a request by its header; `id` is the request id for an error response.
 pub(super) fn session(
     app: &App,
     headers: &HeaderMap,
@@ -67,7 +67,7 @@ pub(super) fn session(
     }
 }
 
-/// Tells whether the client takes all of `kinds`; one that says nothing takes everything.
+/// Tells whether the client accepts all of `kinds`; without the header it accepts everything.
 pub(super) fn accepts(headers: &HeaderMap, kinds: &[&str]) -> bool {
     let accepted: Vec<&str> = headers
         .get_all(header::ACCEPT)

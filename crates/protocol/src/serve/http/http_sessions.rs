@@ -1,4 +1,4 @@
-//! The sessions of the older era on HTTP: found by their id, kept while they are used.
+//! Legacy sessions on HTTP: lookup by id, idle timeout, eviction, and streams that can be resumed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,11 +17,11 @@ use crate::serve::message_sink::MessageSink;
 use crate::serve::running_calls::RunningCalls;
 use crate::serve::server::ServerCore;
 
-/// How many finished streams are kept for somebody who comes back, and how much of them.
+/// How many finished streams are kept for resumption, and how many bytes of them.
 const MAX_KEPT_STREAMS: usize = 32;
 const MAX_KEPT_BYTES: usize = 8 << 20;
 
-/// How many streams one session may have.
+/// How many streams one session may keep.
 const MAX_STREAMS: usize = 1024;
 
 pub(super) struct HttpSessions {
@@ -45,7 +45,7 @@ impl HttpSessions {
         lock(&self.open).get(&SessionId::from(id)).cloned()
     }
 
-    /// Opens a session, if need be in place of the one that was idle the longest.
+    /// Opens a session; if there are too many, evicts the session that was idle the longest.
     pub(super) fn open(self: &Arc<Self>, session: HttpSession) -> Option<Arc<HttpSession>> {
         let session = Arc::new(session);
         let id = session.client.session()?.clone();
@@ -84,7 +84,7 @@ pub(super) struct HttpSession {
     standalone: Arc<EventQueue>,
     streams: Mutex<SessionStreams>,
     usage: Mutex<SessionUsage>,
-    /// Fires when nobody uses the session any more.
+    /// Fires when the session is no longer in use.
     freed: Notify,
     ended: CancellationToken,
 }
@@ -125,14 +125,14 @@ impl HttpSession {
         SessionUseGuard(Arc::clone(self))
     }
 
-    /// Makes a feed for the answers to a request.
+    /// Creates a feed for the answers to a request.
     pub(super) fn stream(&self, answers: usize) -> Arc<EventQueue> {
         let mut streams = lock(&self.streams);
         streams.last += 1;
         Arc::new(EventQueue::new(streams.last, QueueKind::Resumable, answers))
     }
 
-    /// Keeps a feed, so that its stream can be taken up again; old ones make room.
+    /// Keeps a feed, so that its stream can be resumed; the oldest ones are removed.
     pub(super) fn keep(&self, queue: Arc<EventQueue>) {
         let mut streams = lock(&self.streams);
         streams.kept.push_back(queue);
@@ -149,7 +149,7 @@ impl HttpSession {
         }
     }
 
-    /// Finds the stream of an event by the event's id.
+    /// Finds the stream and the event number for an event id.
     pub(super) fn resume(&self, event: &str) -> Option<(Arc<EventQueue>, u64)> {
         let (stream, number) = event.split_once('-')?;
         let (stream, number): (u64, u64) = (stream.parse().ok()?, number.parse().ok()?);
@@ -161,7 +161,7 @@ impl HttpSession {
         Some((Arc::clone(queue), number))
     }
 
-    /// Returns the feed of what belongs to no request.
+    /// Returns the feed for messages that belong to no request.
     pub(super) fn standalone(&self) -> Arc<EventQueue> {
         Arc::clone(&self.standalone)
     }
@@ -180,7 +180,7 @@ impl HttpSession {
         (usage.busy == 0).then_some(usage.last)
     }
 
-    /// Waits until nobody has used the session for `limit`, or it or the server has ended.
+    /// Waits until the session was idle for `limit`, or until it or the server has ended.
     async fn until_idle(&self, limit: Duration, closing: &CancellationToken) {
         loop {
             let end = self.idle_since().unwrap_or_else(Instant::now) + limit;
@@ -193,7 +193,7 @@ impl HttpSession {
                 () = closing.cancelled() => break,
             }
         }
-        // Calls under way may finish, but nothing new will be said outside of them.
+        // Calls that are running may finish, but no messages are sent outside of them.
         self.standalone.close();
         loop {
             let freed = self.freed.notified();
@@ -205,7 +205,7 @@ impl HttpSession {
     }
 }
 
-/// Keeps a session from being idle.
+/// Marks a session as in use until it is dropped.
 pub(super) struct SessionUseGuard(Arc<HttpSession>);
 
 impl Drop for SessionUseGuard {

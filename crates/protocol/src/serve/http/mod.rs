@@ -1,11 +1,9 @@
-//! A server on Streamable HTTP, both eras on one path.
+//! The Streamable HTTP transport of a server, both eras on one path.
 //!
-//! ```text
-//! check    who may ask at all: Host, Origin, token
-//! post     a message comes in; headers and body decide the era
-//! get      the streams of the older era, also taken up again where they broke
-//! feed     what one stream is to receive, written by calls, read by a connection
-//! ```
+//! - `access_check`: access control by host, origin and bearer token
+//! - `post`: incoming messages; headers and body decide the era
+//! - `get`: event streams of the legacy era, with resumption after a disconnect
+//! - `event_queue`: the events of one stream, written by calls and read by a connection
 
 mod access_check;
 mod event_queue;
@@ -37,7 +35,7 @@ use super::server::ServerCore;
 use crate::era::{Era, Revision};
 
 impl McpServer {
-    /// Returns the routes of this server, to be served by whoever has a listener.
+    /// Returns the routes of this server, to be served with an existing listener.
     pub fn router(&self, options: HttpServerOptions) -> Router {
         let path = options.path.clone();
         let app = Arc::new(App {
@@ -51,14 +49,14 @@ impl McpServer {
 
     /// Serves HTTP on a listener until the server is closed and its connections are done.
     ///
-    /// Dropping the future stops accepting; connections that are open go on.
+    /// Dropping the future stops accepting; open connections continue.
     pub async fn serve_http(
         &self,
         listener: TcpListener,
         options: HttpServerOptions,
     ) -> io::Result<()> {
         let closing = self.core().closing().clone();
-        // An event is small and somebody waits for it; if this fails it is only late.
+        // Events are small, so Nagle's algorithm would delay them. A failure here only means delay.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         axum::serve(listener, self.router(options))
             .with_graceful_shutdown(async move { closing.cancelled().await })
@@ -88,13 +86,13 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
     }
 }
 
-/// Tells whether the header names a modern revision, for which there are only POSTs.
+/// Tells whether the header has a modern revision, which allows only POST.
 fn speaks_modern(headers: &HeaderMap) -> bool {
     let revision = version(headers).and_then(|version| version.parse::<Revision>().ok());
     revision.is_some_and(|revision| revision.era() == Era::Modern)
 }
 
-/// Returns the revision that the headers name, whatever it is.
+/// Returns the revision in the headers, not validated.
 fn version(headers: &HeaderMap) -> Option<&str> {
     text(headers, "mcp-protocol-version")
 }
@@ -103,7 +101,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-/// The status for an error that a modern call was answered with.
+/// Returns the HTTP status for a JSON-RPC error of a modern call.
 fn status_of(code: i64) -> StatusCode {
     use crate::envelope::code;
     match code {

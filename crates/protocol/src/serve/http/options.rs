@@ -1,32 +1,32 @@
-//! What can be set about a server on HTTP.
+//! The options of a server on HTTP: path, access, limits, timeouts.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How a server on HTTP behaves; the defaults suit one on this machine.
+/// The options of a server on HTTP; the defaults are for local use.
 #[derive(Debug, Clone)]
 pub struct HttpServerOptions {
-    /// The path everything is on.
+    /// The path of the endpoint.
     pub path: String,
-    /// Names of this server that a client may use beside those of the loopback.
+    /// Host names that clients may use, in addition to loopback names.
     pub hosts: Vec<String>,
-    /// Origins that may use the server from a browser, beside those of the loopback.
+    /// Origins that may send requests from a browser, in addition to loopback origins.
     pub origins: Vec<String>,
-    /// What every request must show, if set.
+    /// The bearer token that every request must have, if set.
     pub token: Option<BearerToken>,
-    /// The longest body that is read.
+    /// The maximum size of a request body, in bytes.
     pub body_limit: usize,
-    /// How long a body may take to arrive.
+    /// The timeout for receiving a request body.
     pub body_timeout: Duration,
-    /// A stream that is silent for so long gets a comment, so that nobody thinks it is dead.
+    /// The interval of keep-alive comments on an idle stream.
     pub keep_alive: Duration,
-    /// What clients are told to wait before they take up a broken stream.
+    /// How long clients should wait before they resume a broken stream.
     pub retry: Duration,
-    /// A session that nobody uses for so long is over.
+    /// The idle timeout of a session.
     pub session_idle_timeout: Duration,
     /// How many sessions may be open.
     pub max_sessions: usize,
-    /// How many calls may be under way.
+    /// How many calls may run at the same time.
     pub max_calls: usize,
 }
 
@@ -48,17 +48,17 @@ impl Default for HttpServerOptions {
     }
 }
 
-/// A secret that clients must show; it does not show itself.
+/// A bearer token; its `Debug` output does not contain it.
 #[derive(Clone)]
 pub struct BearerToken(String);
 
 impl BearerToken {
-    /// Takes the secret.
+    /// Wraps the secret.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 
-    /// Compares without telling by its duration where the first difference is.
+    /// Compares in constant time, so that the duration does not reveal the first difference.
     pub(super) fn matches(&self, presented: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), presented.as_bytes());
         let differences = ours.iter().zip(theirs).fold(0_u8, |found, (a, b)| found | (a ^ b));

@@ -1,4 +1,4 @@
-//! A message comes in: which era it belongs to, and what is wrong with it if it is refused.
+//! POST: validates an incoming message, decides its era and dispatches it.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ async fn read(app: &App, body: Body) -> Result<Bytes, Box<Response>> {
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             refuse(StatusCode::PAYLOAD_TOO_LARGE, "Message too long")
         }
-        Ok(Err(_)) => refuse(StatusCode::BAD_REQUEST, "Body broke off"),
+        Ok(Err(_)) => refuse(StatusCode::BAD_REQUEST, "Body ended early"),
         Err(_) => refuse(StatusCode::REQUEST_TIMEOUT, "Body took too long"),
     }
 }
@@ -78,7 +78,7 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
             }
         }
         Message::Notification(it) if super::speaks_modern(headers) => {
-            // A modern client cancels by closing the stream, and has nothing else to notify of.
+            // A modern client cancels by closing the stream, and sends no other notifications.
             tracing::debug!(method = %it.method, "notification of a modern client ignored");
             reply::empty(StatusCode::ACCEPTED)
         }
@@ -97,8 +97,7 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
     }
 }
 
-/// Decides which era a request belongs to; one that is wrong in both is told what the modern one
-/// wants.
+/// Decides the era of a request; a request that is invalid in both eras gets a modern error.
 fn era(headers: &HeaderMap, request: &Request, meta: &ParamsMeta) -> Era {
     if meta.named_revision() != NamedRevision::None {
         return Era::Modern;
@@ -134,7 +133,7 @@ async fn modern(
     }
 }
 
-/// Checks what a modern request says about itself, in its headers and in its body.
+/// Validates the headers and the `_meta` of a modern request.
 fn checked(
     headers: &HeaderMap,
     request: &Request,
@@ -162,7 +161,7 @@ async fn initialize(app: &Arc<App>, request: &Request) -> Response {
         Err(error) => return reply::error(StatusCode::BAD_REQUEST, id, &error),
     };
     let unavailable =
-        || reply::refused(StatusCode::SERVICE_UNAVAILABLE, id, "No session can be opened");
+        || reply::refused(StatusCode::SERVICE_UNAVAILABLE, id, "Could not open a session");
     let Ok(session) = HttpSession::new(params) else { return unavailable() };
     let result = handshake::initialize(&app.core, session.client()).await;
     let Some(session) = app.sessions.open(session) else { return unavailable() };
@@ -189,7 +188,7 @@ async fn legacy(
     }
 }
 
-/// Serves a batch, as the first revisions have them.
+/// Handles a batch (revisions up to 2025-03-26).
 async fn many(
     app: &Arc<App>,
     headers: &HeaderMap,

@@ -1,4 +1,4 @@
-//! Requests of one POST and their answers: plain JSON if that is all, a stream if there is more.
+//! The requests of one POST and the response: JSON for answers alone, otherwise an event stream.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct PostExchange {
     app: Arc<App>,
     client: Client,
     session: Option<Arc<HttpSession>>,
-    /// Lasts at least as long as the exchange does.
+    /// Keeps the session in use at least as long as the exchange.
     busy: Option<SessionUseGuard>,
     queue: Arc<EventQueue>,
     token: CancellationToken,
@@ -38,7 +38,7 @@ pub(super) struct PostExchange {
     is_batch: bool,
 }
 
-/// A request, and what else it says about itself.
+/// A request with its `_meta` and log level.
 pub(super) struct IncomingRequest {
     pub(super) request: Request,
     pub(super) meta: ParamsMeta,
@@ -46,7 +46,7 @@ pub(super) struct IncomingRequest {
 }
 
 impl PostExchange {
-    /// Makes an exchange that ends with its connection.
+    /// Creates an exchange that ends with its connection.
     pub(super) fn modern(app: &Arc<App>, client: Client) -> Self {
         let queue = Arc::new(EventQueue::new(0, QueueKind::Once, 1));
         let token = CancellationToken::new();
@@ -55,7 +55,7 @@ impl PostExchange {
         Self { app, client, session: None, busy: None, queue, token, reader, is_batch: false }
     }
 
-    /// Makes an exchange that outlives its connection.
+    /// Creates an exchange that outlives its connection.
     pub(super) fn legacy(app: &Arc<App>, session: Arc<HttpSession>, answers: usize) -> Self {
         let queue = session.stream(answers);
         let reader = queue.attach(None);
@@ -71,13 +71,13 @@ impl PostExchange {
         }
     }
 
-    /// Answers with a list, even of one.
+    /// Makes the response an array, even for one answer.
     pub(super) fn batched(mut self) -> Self {
         self.is_batch = true;
         self
     }
 
-    /// Starts the requests and answers when it is clear how.
+    /// Starts the requests; responds with JSON or with a stream.
     pub(super) async fn serve(
         mut self,
         requests: Vec<IncomingRequest>,
@@ -114,7 +114,7 @@ impl PostExchange {
             client: self.client.clone(),
             id: id.clone(),
             sink: MessageSink::Stream(Arc::clone(&self.queue)),
-            // The requests of a batch are cancelled one by one.
+            // Each request of a batch can be cancelled on its own.
             token: if self.is_batch { CancellationToken::new() } else { self.token.clone() },
             level,
             meta,
@@ -124,7 +124,7 @@ impl PostExchange {
         let (shape, lifetime) = (server::shape(&call), server::lifetime(&call));
         let mut answer = self.app.core.answer(call);
         let queue = Arc::clone(&self.queue);
-        // Most answers are ready at once, and a task of their own would cost more than they do.
+        // Most answers are ready immediately, so that spawning would cost more than the call.
         if let Some(outcome) = server::poll_once(&mut answer).await {
             return write_answer(&self.app, &queue, (&id, shape), outcome);
         }
@@ -140,7 +140,7 @@ impl PostExchange {
         if !self.is_batch {
             return match answers.pop() {
                 Some((status, text)) => reply::json(status, text),
-                // The request was cancelled, so there is nothing to say.
+                // The request was cancelled, so there is no answer.
                 None => reply::empty(StatusCode::ACCEPTED),
             };
         }
@@ -163,7 +163,7 @@ impl PostExchange {
     }
 }
 
-/// A call that goes on by itself.
+/// A call that continues in a spawned task.
 struct SpawnedCall {
     app: Arc<App>,
     queue: Arc<EventQueue>,
@@ -174,7 +174,7 @@ struct SpawnedCall {
 }
 
 impl SpawnedCall {
-    /// Waits for the answer; `held` is what lasts as long as the call.
+    /// Waits for the answer; `held` is dropped when the call is done.
     async fn run(
         self,
         held: (Option<RunningCallGuard>, Option<SessionUseGuard>, Arc<OwnedSemaphorePermit>),

@@ -1,4 +1,4 @@
-//! Builds HTTP answers.
+//! Builds HTTP responses.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::envelope::{self, Id, RpcError};
 
-/// The number for what is wrong on the level of HTTP.
+/// The JSON-RPC error code for errors on the level of HTTP.
 const TRANSPORT_ERROR: i64 = -32000;
 
 pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
@@ -23,17 +23,17 @@ pub(super) fn empty(status: StatusCode) -> Response {
     response
 }
 
-/// Answers a request with an error.
+/// Responds to a request with an error.
 pub(super) fn error(status: StatusCode, id: Option<&Id>, error: &RpcError) -> Response {
     json(status, envelope::failure(id, error))
 }
 
-/// Answers something that was no request, or not yet seen to be one.
+/// Responds with an error without a request id.
 pub(super) fn plain_error(status: StatusCode, message: &str) -> Response {
     error(status, None, &RpcError::new(TRANSPORT_ERROR, message))
 }
 
-/// Answers a request that cannot be taken for a reason of HTTP.
+/// Responds to a request with an error on the level of HTTP.
 pub(super) fn refused(status: StatusCode, id: Option<&Id>, message: &str) -> Response {
     error(status, id, &RpcError::new(TRANSPORT_ERROR, message))
 }

@@ -1,4 +1,4 @@
-//! What a line means: whose it is, which era it belongs to, and where its answer goes.
+//! One stdio connection: reads messages from lines, decides their era, and runs their calls.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,7 +26,7 @@ use crate::serve::server::{self, ServerCore};
 use crate::serve::service::{ClientNotification, ServiceAnswer, ServiceCall};
 use crate::view::LogLevel;
 
-/// How many calls may be under way.
+/// How many calls may run at the same time.
 const MAX_CALLS: usize = 4096;
 
 pub(super) struct StdioConnection {
@@ -35,7 +35,7 @@ pub(super) struct StdioConnection {
     running: RunningCalls,
     /// The client since its `initialize`, if it sent one.
     session: OnceLock<Client>,
-    /// Whether the client has shown that it knows the answer to `initialize`.
+    /// Whether the client has sent a message after `initialize`.
     is_registered: AtomicBool,
     tracker: TaskTracker,
     aborted: CancellationToken,
@@ -63,7 +63,7 @@ impl StdioConnection {
         self.output.push(envelope::failure(None, &error));
     }
 
-    /// Does what a line asks for; returns when the next line may come.
+    /// Handles a line; returns when the next line may be read.
     pub(super) async fn handle_line(&self, line: Bytes) {
         match envelope::read(line) {
             Ok(Received::One(message)) => {
@@ -133,7 +133,7 @@ impl StdioConnection {
             Ok(call) => call,
             Err(error) => return sink.push(envelope::failure(Some(&id), &error)).await,
         };
-        // Most answers are ready at once, and a task of their own would cost more than they do.
+        // Most answers are ready immediately, so that spawning would cost more than the call.
         if let Some(outcome) = server::poll_once(&mut call.answer).await {
             return sink.push(self.core.encode_response(&id, call.shape, outcome)).await;
         }
@@ -179,7 +179,7 @@ impl StdioConnection {
     fn initialize(&self, request: &Request, meta: ParamsMeta) -> Result<StartedCall, RpcError> {
         let params = InitializeParams::read(request.params.as_ref())?;
         let id = SessionId::generate()
-            .map_err(|_| RpcError::new(code::INTERNAL, "No randomness for a session"))?;
+            .map_err(|_| RpcError::new(code::INTERNAL, "Could not generate a session id"))?;
         let sink = MessageSink::Pipe(Arc::clone(&self.output));
         let client = params.into_client(LegacySession::new(id, sink, self.running.clone()));
         let client = self.session.get_or_init(|| client).clone();
@@ -230,7 +230,8 @@ impl StdioConnection {
         })
     }
 
-    /// Lets the client hear of changes once it goes on after `initialize`.
+    /// Registers the session for change notifications, once the client has continued after
+    /// `initialize`.
     fn register_session(&self) {
         if let Some(client) = self.session.get()
             && !self.is_registered.swap(true, Ordering::Relaxed)
@@ -239,8 +240,7 @@ impl StdioConnection {
         }
     }
 
-    /// Ends everything: calls have `grace` to finish, and no answer of the client can come any
-    /// more.
+    /// Ends the connection after the end of the input: running calls have `grace` to finish.
     pub(super) async fn finish(&self, grace: Duration) {
         if let Some(session) = self.session.get().and_then(Client::legacy_session) {
             session.client_requests().close();
@@ -279,7 +279,7 @@ struct StartedCall {
     context: RequestContext,
 }
 
-/// Where an answer goes.
+/// The destination of a response.
 #[derive(Clone)]
 enum ResponseSink {
     Line(Arc<OutputQueue>),
@@ -289,8 +289,8 @@ enum ResponseSink {
 impl ResponseSink {
     async fn push(&self, answer: Vec<u8>) {
         match self {
-            // The reader checks for room before each line, so this waits only for large answers of
-            // others; if the client is gone, so is the use of the answer.
+            // The reader waits for room before each line, so this waits only after large responses
+            // of other calls. If the client is gone, the response is not needed.
             Self::Line(output) => drop(output.send(answer).await),
             Self::Batch(batch) => {
                 batch.parts.lock().unwrap_or_else(PoisonError::into_inner).push(answer);
@@ -299,7 +299,7 @@ impl ResponseSink {
     }
 }
 
-/// The answers to a batch, which leave together when the last call is done.
+/// The responses to a batch; they are sent together when the last call is done.
 struct BatchResponse {
     output: Arc<OutputQueue>,
     parts: Mutex<Vec<Vec<u8>>>,

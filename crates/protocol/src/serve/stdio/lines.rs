@@ -1,4 +1,4 @@
-//! Cuts standard input into lines, none of them longer than we are ready to keep.
+//! Splits standard input into lines of limited length.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::transport::{LineBuffer, OutputLine};
 
-/// The longest line that is taken.
+/// The maximum length of a line, in bytes.
 pub(crate) const MAX_LINE_BYTES: usize = 64 << 20;
 
 pub(crate) struct InputLines<R> {
@@ -19,7 +19,9 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
         Self { reader, buffer: LineBuffer::new(max_bytes) }
     }
 
-    /// Returns the next line that is not blank; `None` at the end, where an unfinished line counts.
+    /// Returns the next line that is not blank; `None` at the end.
+    ///
+    /// The last line may have no line end.
     pub(crate) async fn next(&mut self) -> io::Result<Option<OutputLine>> {
         loop {
             while let Some(line) = self.buffer.next_line() {
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     async fn lines(input: &[u8], max_bytes: usize) -> Vec<String> {
-        // One byte at a time shows that no line end is missed between two reads.
+        // One byte per read tests that no line end is missed between two reads.
         let (mut writer, reader) = tokio::io::duplex(1);
         let writing = async move { writer.write_all(input).await.unwrap() };
         let mut lines = InputLines::new(reader, max_bytes);

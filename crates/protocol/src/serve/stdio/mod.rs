@@ -1,7 +1,7 @@
-//! A server on two pipes: one message per line, both eras on the same line if need be.
+//! The stdio transport of a server: one message per line, both eras on the same connection.
 //!
-//! One task reads and writes; a call that is not answered at once goes on in a task of its own. The
-//! end of the input ends everything, after calls under way had a short time to finish.
+//! One task reads and writes; a call that is not answered immediately continues in a spawned task.
+//! At the end of the input, running calls get a short time to finish.
 
 mod connection;
 mod lines;
@@ -18,20 +18,19 @@ pub(crate) use self::output_queue::OutputQueue;
 use super::McpServer;
 use crate::transport::OutputLine;
 
-/// How long calls may go on after the input has ended.
+/// How long calls may continue after the end of the input.
 const END_GRACE: Duration = Duration::from_secs(2);
 
-/// How long the client may take to read what is left to say.
+/// How long the client may take to read the remaining messages.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// After so many lines the writer gets a turn, even if more lines are here.
+/// After this many lines the reader yields to the writer, even if more lines are available.
 const LINES_PER_TURN: usize = 64;
 
 impl McpServer {
     /// Serves one client on two pipes until its input ends or the server is closed.
     ///
-    /// Fails if the pipes do. Dropping the future ends the reading at once; calls under way are
-    /// cancelled.
+    /// Fails if reading or writing fails. Dropping the future cancels the running calls.
     pub async fn serve_stdio<R, W>(&self, input: R, output: W) -> io::Result<()>
     where
         R: AsyncRead + Unpin,

@@ -1,7 +1,7 @@
-//! Standard output as a queue: everybody puts whole lines in, one writer takes all that is there.
+//! The output queue of stdio: senders add whole lines, one writer writes all available lines.
 //!
-//! Lines that are ready together leave in one write. Whoever has much to say waits for the reader
-//! on the other side; the bound is on bytes.
+//! Small lines are combined into one write. Senders wait while too many bytes are queued, so a
+//! client that reads slowly limits them.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use crate::serve::client::SendError;
 use crate::serve::message_sink::remove_line_breaks;
 
-/// How much may wait before senders have to.
+/// How many bytes may be queued before senders wait.
 const SEND_LIMIT: usize = 1 << 20;
 
-/// How much may wait before news that nobody waits for is left out.
+/// How many bytes may be queued before notifications are dropped.
 const DROP_LIMIT: usize = 16 << 20;
 
-/// Lines shorter than this are put together.
+/// Lines are combined into chunks of at most this size.
 const CHUNK_SIZE: usize = 16 << 10;
 
 #[derive(Debug, Default)]
@@ -36,13 +36,13 @@ struct QueueState {
 }
 
 impl OutputQueue {
-    /// Puts a line in, however full it is: for answers, whose number is bounded elsewhere.
+    /// Adds a line without a limit: for responses, whose number is limited elsewhere.
     pub(crate) fn push(&self, line: Vec<u8>) {
         self.lock().push(line);
         self.filled.notify_one();
     }
 
-    /// Puts a line in as soon as there is room.
+    /// Waits until the queue is below its limit, then adds a line.
     pub(crate) async fn send(&self, line: Vec<u8>) -> Result<(), SendError> {
         self.wait_for_room().await;
         let mut state = self.lock();
@@ -55,16 +55,16 @@ impl OutputQueue {
         Ok(())
     }
 
-    /// Puts a line in, unless far too much is waiting already.
+    /// Adds a line, or drops it if too much is queued.
     pub(crate) fn send_lossy(&self, line: Vec<u8>) {
         if self.lock().bytes < DROP_LIMIT {
             self.push(line);
         } else {
-            tracing::debug!("client does not read, notification left out");
+            tracing::debug!("client does not read, notification dropped");
         }
     }
 
-    /// Waits until little is waiting.
+    /// Waits until the queue is below its limit or closed.
     pub(crate) async fn wait_for_room(&self) {
         loop {
             let drained = self.drained.notified();
@@ -78,14 +78,14 @@ impl OutputQueue {
         }
     }
 
-    /// Takes no more; what is inside will still be written.
+    /// Rejects further lines; queued lines are still written.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.filled.notify_one();
         self.drained.notify_waiters();
     }
 
-    /// Writes what comes until the outbox is closed and empty.
+    /// Writes the queued lines until the queue is closed and empty.
     pub(crate) async fn write_to(&self, mut writer: impl AsyncWrite + Unpin) -> io::Result<()> {
         loop {
             let (chunks, is_closed) = {

@@ -1,4 +1,4 @@
-//! A bare HTTP client, over loopback or straight into the routes.
+//! A minimal HTTP client, over loopback or directly on the routes.
 
 use std::time::Duration;
 
@@ -43,19 +43,19 @@ impl HttpTestClient {
         Self { route, host, headers: Vec::new(), _serving: serving }
     }
 
-    /// Goes to the routes without a network, so that time can be paused.
+    /// Uses the routes without a network, so that time can be paused.
     pub(super) fn direct(server: &McpServer, options: HttpServerOptions) -> Self {
         Self::routed(server.router(options))
     }
 
-    /// Goes to these routes.
+    /// Uses these routes.
     pub(super) fn routed(router: Router) -> Self {
         let route = HttpRoute::Direct(router);
         let host = "localhost".to_owned();
         Self { route, host, headers: Vec::new(), _serving: JoinSet::new() }
     }
 
-    /// A client with a session of this revision.
+    /// Returns a client with a session of this revision.
     pub(super) async fn session(mut self, version: &str) -> Self {
         let reply = self.post(&legacy(0, "initialize", &initialize_params(version)), &[]).await;
         assert_eq!(reply.status(), 200);
@@ -77,8 +77,7 @@ impl HttpTestClient {
         self.send(Method::POST, body, &all).await
     }
 
-    /// Sends a request; of headers with the same name the last counts, and an empty one is left
-    /// out.
+    /// Sends a request; of headers with the same name the last counts; empty headers are left out.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -133,7 +132,7 @@ impl TestReply {
         text
     }
 
-    /// Status and body on one line.
+    /// Returns status and body on one line.
     pub(super) async fn status_and_text(self) -> String {
         format!("{} {}", self.status(), self.text().await)
     }
@@ -151,7 +150,7 @@ impl TestReply {
         }
     }
 
-    /// Returns the data of the next event that has some, and its id.
+    /// Returns the id and the data of the next event that has data.
     pub(super) async fn event(&mut self) -> Option<(String, String)> {
         loop {
             let block = self.block().await?;
@@ -167,13 +166,13 @@ impl TestReply {
 
     async fn chunk(&mut self) -> Option<String> {
         let waiting = tokio::time::timeout(Duration::from_secs(30), self.response.frame());
-        let frame = waiting.await.expect("the stream says nothing")?.ok()?;
+        let frame = waiting.await.expect("no data within 30 s")?.ok()?;
         let data: Bytes = frame.into_data().ok()?;
         Some(String::from_utf8(data.to_vec()).unwrap())
     }
 }
 
-/// A stage on loopback with a client of the older era.
+/// Returns a server on loopback and a legacy client with a session.
 pub(super) async fn legacy_server(version: &str) -> (TestServer, HttpTestClient) {
     let test = TestServer::new();
     let web = HttpTestClient::serve(&test.server, HttpServerOptions::default())

@@ -1,4 +1,4 @@
-//! The older era over HTTP: sessions, streams that can be taken up again, questions.
+//! The legacy era over HTTP: sessions, event streams, requests to the client.
 
 use http::Method;
 

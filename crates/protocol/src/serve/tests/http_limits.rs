@@ -1,4 +1,4 @@
-//! What is refused before anybody reads it.
+//! Requests that are refused by access control or limits.
 
 use std::time::Duration;
 

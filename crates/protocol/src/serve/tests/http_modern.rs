@@ -127,7 +127,7 @@ async fn closing_the_connection_cancels_the_call() {
     {
         let calling = call(&web, "slow", "{}");
         tokio::select! {
-            _ = calling => panic!("it was answered"),
+            _ = calling => panic!("the call was answered"),
             _ = test.wait_for("slow started") => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Streams that break, stay silent, or are opened twice; and sessions that nobody uses.
+//! Event streams that break, are idle or are opened twice; session timeouts and eviction.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::http_client::{HttpTestClient, legacy_server};
 use super::sample::{TestServer, legacy, modern, tool};
 use crate::serve::HttpServerOptions;
 
-/// Makes a call that becomes a stream by asking, and breaks the connection off after the question.
+/// Makes a call that sends a request to the client, and disconnects after that request.
 async fn call_and_disconnect(test: &mut TestServer, web: &HttpTestClient) -> String {
     let mut reply = web.post(&legacy(1, "tools/call", &tool("elicit")), &[]).await;
     let (id, _) = reply.event().await.unwrap();

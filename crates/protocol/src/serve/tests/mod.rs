@@ -1,4 +1,4 @@
-//! The whole server against clients that only know the wire.
+//! The whole server, tested with minimal clients on stdio and HTTP.
 
 mod http_client;
 mod http_legacy;

@@ -1,4 +1,4 @@
-//! A service that uses everything, and the messages to talk to it.
+//! A service that uses all features of the server core, and requests for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use crate::view::LogLevel;
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}"#;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The service; what it goes through can be heard on the other end of `seen`.
+/// The service; it sends the events of its calls to `seen`.
 pub(super) struct SampleService {
     seen: mpsc::UnboundedSender<String>,
     gate: Arc<Notify>,
 }
 
-/// A server with the sample service, and what a test needs to steer it.
+/// A server with the sample service, and handles to control it.
 pub(super) struct TestServer {
     pub(super) server: McpServer,
     pub(super) seen: mpsc::UnboundedReceiver<String>,
-    /// Lets a call of `gate` go on.
+    /// Lets a call of `gate` continue.
     pub(super) gate: Arc<Notify>,
 }
 
@@ -40,17 +40,17 @@ impl TestServer {
         Self { server: McpServer::new(service), seen, gate }
     }
 
-    /// Waits until so many sessions and subscriptions are open.
+    /// Waits until this many sessions and subscriptions are open.
     pub(super) async fn until_subscriber_count(&self, count: usize) {
         let waiting = async {
             while self.server.change_notifier().subscriber_count() != count {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("another audience");
+        tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("wrong count");
     }
 
-    /// Waits until the service has gone through this, and returns what came before.
+    /// Waits for this event of the service, and returns the events before it.
     pub(super) async fn wait_for(&mut self, what: &str) -> Vec<String> {
         let mut before = Vec::new();
         let waiting = async {
@@ -128,7 +128,7 @@ impl SampleService {
         }
     }
 
-    /// Asks the client in the way of its era.
+    /// Sends a request to the client in the form of its era.
     async fn ask(
         &self,
         call: &ServiceCall,
@@ -153,14 +153,14 @@ impl SampleService {
         match call.context.request(method, Some(&params), TIMEOUT).await {
             Ok(answer) => Ok(content(answer.as_str())),
             Err(error) => {
-                self.record(format!("asking failed: {error}"));
+                self.record(format!("request failed: {error}"));
                 Err(RpcError::new(-1, error.to_string()))
             }
         }
     }
 }
 
-/// Takes the argument only if the header says the same.
+/// Accepts the argument only if the header has the same value.
 fn city(call: &ServiceCall, arguments: &Json) -> Result<Json, RpcError> {
     let argument = arguments.get("city").and_then(|city| city.to_text());
     match call.headers.get("City") {
@@ -198,7 +198,7 @@ impl Service for SampleService {
         Box::pin(async move {
             match call.method.as_ref() {
                 "tools/call" => self.call_tool(&call).await,
-                // Written over two lines, as an upstream may do.
+                // On two lines, as an upstream server may send it.
                 "tools/list" => Ok("{\"tools\":\n[]}".parse().unwrap()),
                 "resources/subscribe" | "resources/unsubscribe" => Ok(Json::object()),
                 _ => Err(RpcError::method_not_found(&call.method)),
@@ -224,7 +224,7 @@ impl Service for SampleService {
     }
 }
 
-/// A request of the older era.
+/// A legacy request.
 pub(super) fn legacy(id: u32, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
 }

@@ -1,4 +1,4 @@
-//! The older era on two pipes.
+//! The legacy era on stdio.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::sample::{TestServer, initialize_params, legacy, tool};
 
-/// A client on the other end of the pipes.
+/// A client that is connected to the server by in-memory pipes.
 pub(super) struct StdioClient {
     pub(super) test: TestServer,
     input: Option<WriteHalf<DuplexStream>>,
@@ -47,10 +47,10 @@ impl StdioClient {
 
     pub(super) async fn receive(&mut self) -> String {
         let waiting = tokio::time::timeout(Duration::from_secs(30), self.output.next_line());
-        waiting.await.expect("nothing to hear").unwrap().expect("the end")
+        waiting.await.expect("no line within 30 s").unwrap().expect("the output ended")
     }
 
-    /// Ends the input and waits for the server to end.
+    /// Ends the input of the server.
     pub(super) async fn close_input(&mut self) {
         let mut input = self.input.take().unwrap();
         input.shutdown().await.unwrap();
@@ -230,7 +230,7 @@ async fn a_server_request_is_cancelled_with_its_call() {
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
         )
         .await;
-    client.test.wait_for("asking failed: the call was cancelled").await;
+    client.test.wait_for("request failed: the call was cancelled").await;
 }
 
 #[tokio::test]
@@ -301,8 +301,8 @@ async fn a_call_that_does_not_finish_is_dropped_after_the_end_of_input() {
     client.receive().await;
     let start = tokio::time::Instant::now();
     client.close_input().await;
-    // Whoever waits for the client need not wait any more.
-    client.test.wait_for("asking failed: the client is gone").await;
+    // A call that waits for the client fails immediately.
+    client.test.wait_for("request failed: the client is gone").await;
     client.wait_for_exit().await;
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }

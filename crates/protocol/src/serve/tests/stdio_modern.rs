@@ -1,4 +1,4 @@
-//! The modern era on two pipes.
+//! The modern era on stdio.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What must hold for any bytes: the body of the fuzz target, also run on the stable compiler.
+//! The body of the fuzz target for the event parser; the tests run it on the stable compiler.
 //!
-//! The parser is compared with a naive one that has the whole stream before it and reads it the way
-//! the specification is written, line by line.
+//! It compares the parser with a simple reference parser, which gets the whole stream at once and
+//! reads it line by line as the specification describes.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use bytes::Bytes;
 
 use super::{Event, EventParser};
 
-/// Parses a stream in one piece, in single bytes and in pieces chosen by its own bytes.
+/// Parses a stream in one chunk, in single bytes and in chunks whose sizes come from its own bytes.
 ///
 /// # Panics
 ///
-/// If the results differ from each other or from those of the naive parser.
+/// If the results differ from each other or from those of the reference parser.
 pub(crate) fn check(stream: &[u8]) {
     let limit = match stream.first() {
         Some(byte) if byte % 3 == 0 => usize::from(*byte),
@@ -21,15 +21,15 @@ pub(crate) fn check(stream: &[u8]) {
     };
     let expected = parse_reference(stream, limit);
     let sizes = stream.iter().rev().map(|byte| usize::from(*byte % 17));
-    assert_eq!(parse(stream, limit, std::iter::empty()), expected, "in one piece");
+    assert_eq!(parse(stream, limit, std::iter::empty()), expected, "in one chunk");
     assert_eq!(parse(stream, limit, std::iter::repeat(1)), expected, "byte by byte");
-    assert_eq!(parse(stream, limit, sizes), expected, "in pieces");
+    assert_eq!(parse(stream, limit, sizes), expected, "in chunks");
 }
 
-/// The events of a stream, the one left open at its end, and whether one was too large.
+/// The events of a stream, the unterminated event at its end, and whether an event was too large.
 pub(super) type Parsed = (Vec<Event>, Option<Event>, bool);
 
-/// Parses a stream that arrives in pieces of these sizes; what remains is the last piece.
+/// Parses a stream that arrives in chunks of these sizes; the rest is the last chunk.
 pub(super) fn parse(stream: &[u8], limit: usize, sizes: impl IntoIterator<Item = usize>) -> Parsed {
     let mut parser = EventParser::new(limit);
     let mut events = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn parse(stream: &[u8], limit: usize, sizes: impl IntoIterator<Item =
     }
 }
 
-/// The same, by the letter of the specification and without any care for speed.
+/// Parses a stream exactly as the specification describes, without regard for speed.
 fn parse_reference(stream: &[u8], limit: usize) -> Parsed {
     let stream = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
     let mut events = Vec::new();
@@ -73,7 +73,7 @@ fn parse_reference(stream: &[u8], limit: usize) -> Parsed {
     (events, event.finish(), false)
 }
 
-/// Splits at CR LF, LF and CR; what follows the last of them is a line unless it is empty.
+/// Splits at CR LF, LF and CR; the rest after the last line end is a line unless it is empty.
 fn lines(stream: &[u8]) -> Vec<Vec<u8>> {
     let mut lines = vec![Vec::new()];
     let mut before = 0;

@@ -1,8 +1,8 @@
-//! Server-Sent Events: the stream in which a server answers over HTTP, cut into events.
+//! Server-Sent Events (SSE): splits the event stream of an HTTP response into events.
 //!
-//! [`EventParser`] is pushed whatever pieces the network delivers and offers whole events. It waits
-//! for nothing, copies a payload at most once and keeps at most as many bytes as it was allowed.
-//! [`check`] is the promise of all that, for tests and for the fuzzer.
+//! [`EventParser`] takes chunks of any size and returns whole events. It does no I/O, copies a
+//! payload at most once and buffers no more bytes than its limit. [`check`] verifies this
+//! for tests and for the fuzzer.
 
 #[cfg(any(test, fuzzing))]
 mod check;

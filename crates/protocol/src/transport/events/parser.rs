@@ -1,9 +1,8 @@
-//! The incremental parser.
+//! The incremental parser for Server-Sent Events.
 //!
-//! A line that lies within one piece is never copied: its payload is a slice of the piece. A line
-//! that spans pieces is gathered in one buffer, which then becomes the payload. No byte is looked
-//! at twice in search of the end of a line. How the stream was cut into pieces does not show in the
-//! result.
+//! A line within one chunk is not copied: its payload is a slice of the chunk. A line that spans
+//! chunks is collected in one buffer, which then becomes the payload. No byte is searched twice for
+//! a line end. The result does not depend on how the stream is split into chunks.
 
 use std::time::Duration;
 
@@ -15,20 +14,20 @@ use super::event::{Event, EventTooLarge};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// Turns the pieces of one stream into events.
+/// Turns the chunks of one stream into events.
 #[derive(Debug)]
 pub(crate) struct EventParser {
     limit: usize,
-    /// What was pushed and not yet looked at.
+    /// Bytes that were pushed and are not parsed yet.
     input: Bytes,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     partial_line: BytesMut,
     event: PartialEvent,
-    /// How much of the byte-order mark the stream has begun with; `None` once that is settled.
+    /// How many bytes of a byte-order mark were found at the start; `None` once that is decided.
     mark: Option<usize>,
-    /// The last line ended with a carriage return: a line feed now belongs to that end.
+    /// The last line ended with a carriage return, so a line feed now belongs to that line end.
     after_return: bool,
-    /// The current line is a comment, so nothing of it is kept.
+    /// The current line is a comment, which is not buffered.
     in_comment: bool,
     has_failed: bool,
 }
@@ -48,10 +47,10 @@ impl EventParser {
         }
     }
 
-    /// Adds a piece of the stream.
+    /// Adds a chunk of the stream.
     ///
-    /// Take out what it completes with [`Self::next_event`] before the next piece is pushed;
-    /// otherwise what is left is copied.
+    /// Before the next chunk is pushed, call [`Self::next_event`] until it returns `None`;
+    /// otherwise the rest of the chunk is copied.
     pub(crate) fn push(&mut self, piece: Bytes) {
         if self.has_failed {
             return;
@@ -66,9 +65,9 @@ impl EventParser {
         }
     }
 
-    /// Returns the next event that is complete; `None` if more has to be pushed.
+    /// Returns the next complete event, or `None` if it needs more input.
     ///
-    /// After an error the stream is over for the parser: what follows could only be misread.
+    /// After an error the parser ignores the rest of the stream, because it has lost its position.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
         self.skip_byte_order_mark();
         while let Some(line) = self.next_line()? {
@@ -81,10 +80,10 @@ impl EventParser {
         Ok(None)
     }
 
-    /// Ends the stream and returns the event that was not closed by an empty line.
+    /// Ends the stream and returns the last event if no empty line terminated it.
     ///
-    /// The specification drops such an event. Servers that forget the last empty line exist, so the
-    /// caller decides: data that is a whole JSON text has hardly been cut.
+    /// The specification drops such an event. Some servers forget the last empty line, so the
+    /// caller decides: data that is a whole JSON text is probably not truncated.
     pub(crate) fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
         if self.has_failed {
             return Ok(None);
@@ -131,7 +130,7 @@ impl EventParser {
         Ok(Some(ParsedLine::Content(self.partial_line.split().freeze())))
     }
 
-    /// Fails if the event would get too large with a line of so many bytes.
+    /// Fails if a line of this many bytes would make the event too large.
     fn check_limit(&mut self, line: usize) -> Result<(), EventTooLarge> {
         if !self.has_failed && self.event.size.saturating_add(line) <= self.limit {
             return Ok(());
@@ -143,7 +142,7 @@ impl EventParser {
         Err(EventTooLarge { limit: self.limit })
     }
 
-    /// Drops a byte-order mark at the very beginning, which may come one byte at a time.
+    /// Drops a byte-order mark at the start of the stream; it may arrive one byte at a time.
     fn skip_byte_order_mark(&mut self) {
         while let (Some(seen), Some(byte)) = (self.mark, self.input.first()) {
             if *byte == BYTE_ORDER_MARK[seen] {
@@ -155,7 +154,7 @@ impl EventParser {
         }
     }
 
-    /// Takes what looked like the beginning of a mark for the beginning of the first line.
+    /// Treats the bytes that looked like a byte-order mark as the start of the first line.
     fn keep_partial_mark(&mut self) {
         if let Some(seen) = self.mark.take() {
             self.partial_line.extend_from_slice(&BYTE_ORDER_MARK[..seen]);
@@ -168,19 +167,19 @@ enum ParsedLine {
     Comment,
 }
 
-/// The event that is being read.
+/// The event that is being parsed.
 #[derive(Debug, Default)]
 struct PartialEvent {
     id: Option<ByteString>,
     name: Option<ByteString>,
     data: EventData,
     retry: Option<Duration>,
-    /// How many bytes are kept for it.
+    /// How many bytes are buffered for it.
     size: usize,
 }
 
 impl PartialEvent {
-    /// Adds a line; returns the event if the line ends it.
+    /// Adds a line; returns the event if the line terminates it.
     fn add_line(&mut self, line: &Bytes) -> Option<Event> {
         if line.is_empty() {
             return std::mem::take(self).finish();
@@ -219,11 +218,10 @@ impl PartialEvent {
     }
 }
 
-/// The longest name of a field that means something (`event`, `retry`); a colon further on changes
-/// nothing.
+/// The length of the longest known field name (`event`, `retry`). A colon after that is irrelevant.
 const LONGEST_FIELD: usize = 5;
 
-/// The data lines of an event. Nearly always there is one, which then need not be copied.
+/// The data lines of an event. Nearly always there is only one, which is not copied.
 #[derive(Debug, Default)]
 enum EventData {
     #[default]

@@ -1,4 +1,4 @@
-//! What servers send and what comes of it; the properties at the end hold for any stream.
+//! Event streams of servers and how they are parsed; the properties at the end hold for any stream.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::check::parse;
 use super::event::EventTooLarge;
 use super::{Event, EventParser, check};
 
-/// Parses a stream in all ways and compares it with events written as `id|name|data|retry`.
+/// Parses a stream in all ways and compares the events, written as `id|name|data|retry`.
 fn expect(stream: &str, expected: &[&str]) {
     check(stream.as_bytes());
     let (events, last, _) = parse(stream.as_bytes(), usize::MAX, []);

@@ -1,5 +1,5 @@
-//! HTTP+SSE, the transport of 2024-11-05: requests go out by POST, everything else comes on one
-//! stream of events, which first says where to post to.
+//! HTTP+SSE, the transport of 2024-11-05: requests go out by POST, and everything else arrives on
+//! one event stream, whose first event names the endpoint for the POSTs.
 
 mod transport;
 

@@ -1,4 +1,4 @@
-//! The stream, the address it names, and the requests that go there.
+//! The event stream, the endpoint that it names, and the POST requests to that endpoint.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,20 +16,20 @@ use crate::session::{
 use crate::transport::events::EventParser;
 use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
 
-/// How much of the answer to a POST is looked at.
+/// How many bytes of an error response are read.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
-/// A server behind an event stream.
+/// A connection over HTTP+SSE.
 pub(crate) struct HttpSse {
     core: Arc<SessionCore>,
     client: AuthorizedClient,
     endpoint: ServerAddress,
-    /// Where the first message was taken; the server may have redirected it.
+    /// The address that accepted the first message; it differs from `endpoint` after a redirect.
     final_address: OnceLock<ServerAddress>,
 }
 
 impl HttpSse {
-    /// Opens the stream and waits for the address to post to.
+    /// Opens the stream and waits for the endpoint.
     pub(crate) async fn open(
         core: Arc<SessionCore>,
         client: AuthorizedClient,
@@ -70,9 +70,9 @@ impl HttpSse {
         Ok(link)
     }
 
-    /// Sends a request and waits for its answer on the stream.
+    /// Sends a request and waits for its response on the stream.
     ///
-    /// The redirect of a call is not followed, so that it is not sent twice.
+    /// A redirect of a tool call is not followed, so that the call is not sent twice.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         method: &str,
@@ -87,7 +87,7 @@ impl HttpSse {
                 Err(error) => error,
             }
         };
-        // The answer may be on the stream before the POST is acknowledged.
+        // The response may arrive on the stream before the POST is acknowledged.
         tokio::select! {
             biased;
             outcome = wait_for_outcome(answer) => outcome,
@@ -100,7 +100,7 @@ impl HttpSse {
         self.post(message, RedirectPolicy::Follow).await
     }
 
-    /// Tells the server that nobody waits for an answer; whether it was asked is not known.
+    /// Tells the server that a request is cancelled. Returns `false`: it may have been sent.
     pub(crate) fn cancel(self: &Arc<Self>, id: u64, method: &str) -> bool {
         if method != "initialize" {
             Arc::clone(self).send_message(cancel_notification(id));
@@ -135,7 +135,7 @@ impl HttpSse {
             let excerpt = self.client.excerpt(&self.endpoint.target, &body).await;
             return Err(RequestError::Status { status, excerpt });
         }
-        // A few servers answer right here.
+        // A few servers put the response into the body of the POST.
         if is_json && !body.is_empty() {
             self.core.handle_text(&body, self);
         }
@@ -170,7 +170,7 @@ impl MessageSender for HttpSse {
     }
 }
 
-/// Reads until the server has said where to post to; that must be the server itself.
+/// Reads until the `endpoint` event; the endpoint must have the origin of the server.
 async fn read_endpoint(
     body: &mut Body,
     parser: &mut EventParser,
@@ -179,7 +179,7 @@ async fn read_endpoint(
     let nonsense = |text: &str| RequestError::InvalidResponse(text.to_owned());
     loop {
         while let Some(event) =
-            parser.next_event().map_err(|_| nonsense("an endless first event"))?
+            parser.next_event().map_err(|_| nonsense("the first event is too large"))?
         {
             if event.name.as_deref() != Some("endpoint") {
                 continue;
@@ -193,7 +193,7 @@ async fn read_endpoint(
         }
         match body.chunk().await {
             Ok(Some(chunk)) => parser.push(chunk),
-            Ok(None) => return Err(nonsense("no endpoint event")),
+            Ok(None) => return Err(nonsense("there is no endpoint event")),
             Err(error) => return Err(RequestError::Http(Arc::new(error))),
         }
     }

@@ -1,6 +1,6 @@
-//! Why a program could not be started, told apart so far that a person knows what to fix.
+//! Why a program could not be started, with a hint how to fix it.
 //!
-//! Only the program and the folder are named: arguments and environment may hold secrets.
+//! Messages name only the program and the folder: arguments and environment may contain secrets.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,50 +8,50 @@ use std::path::{Path, PathBuf};
 
 use super::launch::ProcessLaunch;
 
-/// A program that could not be started; nothing of it is running.
+/// A program could not be started; no process of it is running.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// There is no such program, neither as a file nor in the `PATH` that it would get.
+    /// The program is neither an existing file nor in the `PATH` of its environment.
     #[error("program `{program}` was not found")]
     NotFound {
-        /// The program as it was given.
+        /// The program as configured.
         program: String,
     },
     /// The program is a script whose first line names an interpreter that does not exist.
     #[error("program `{program}` was found, but not the interpreter that it names")]
     NoInterpreter {
-        /// The program as it was given.
+        /// The program as configured.
         program: String,
     },
     /// The program may not be executed.
     #[error("program `{program}` may not be executed")]
     PermissionDenied {
-        /// The program as it was given.
+        /// The program as configured.
         program: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The folder to run in does not exist, or is not a folder.
-    #[error("program `{program}` cannot run in {}, which is no folder", folder.display())]
+    #[error("program `{program}` cannot run in {}, which is not a folder", folder.display())]
     FolderMissing {
-        /// The program as it was given.
+        /// The program as configured.
         program: String,
         /// The folder that is missing.
         folder: PathBuf,
     },
-    /// The system refused for another reason.
+    /// The operating system refused for another reason.
     #[error("could not start program `{program}`")]
     Failed {
-        /// The program as it was given.
+        /// The program as configured.
         program: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl StartError {
-    /// Returns what a person can do about it.
+    /// Returns what a person can do to fix it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotFound { program } if program.is_empty() => Some("name a program".into()),
@@ -74,7 +74,7 @@ impl StartError {
         }
     }
 
-    /// Finds out what the system's answer means for this program.
+    /// Finds the cause of an error of the operating system.
     pub(super) fn new(launch: &ProcessLaunch, source: io::Error) -> Self {
         let program = launch.program.to_string_lossy().into_owned();
         // Entering the folder and finding the program fail with the same code.

@@ -1,7 +1,6 @@
-//! What to start, complete and already resolved.
+//! The program, arguments and environment of a process to start, completely resolved.
 //!
-//! Arguments and environment may hold secrets, so `Debug` shows how many there are, never the
-//! values.
+//! Arguments and environment may contain secrets, so `Debug` never shows their values.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -9,24 +8,23 @@ use std::path::PathBuf;
 
 use crate::redact::Redactor;
 
-/// A program to start, with everything it gets from us.
+/// A program to start, with its arguments, environment and folder.
 #[derive(Clone)]
 pub struct ProcessLaunch {
     /// The program: a path, or a name that is looked up in the `PATH` of `environment`.
     pub program: OsString,
     /// Its arguments, without the program itself.
     pub arguments: Vec<OsString>,
-    /// Its complete environment; nothing of ours is inherited, and a later entry beats an earlier
-    /// one.
+    /// Its complete environment. Nothing is inherited; a later entry replaces an earlier one.
     pub environment: Vec<(OsString, OsString)>,
-    /// The folder it runs in; ours if there is none.
+    /// The working directory; `None` for that of this process.
     pub folder: Option<PathBuf>,
-    /// Takes secrets, such as tokens among the above, out of what it says on stderr.
+    /// Redacts secrets, such as tokens in the above, in its stderr.
     pub redactor: Redactor,
 }
 
 impl ProcessLaunch {
-    /// Describes a program that gets no arguments and an empty environment.
+    /// Creates a launch without arguments and with an empty environment.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),

@@ -1,9 +1,9 @@
-//! The mark that everything of one session carries in its environment, down to its grandchildren.
+//! The environment variable that marks every process of one session, including grandchildren.
 //!
-//! It reads `WHARF_SESSION=<owner>.<started>.<sequence>.<namespace>`: the process that started the
-//! session and when that one started (in clock ticks since boot), a number for the session, and the
-//! process namespace in which the owner's number means something. The namespace keeps a sweep on a
-//! host from judging the servers of a living owner inside a container.
+//! It is `WHARF_SESSION=<owner>.<started>.<sequence>.<namespace>`: the pid of the process that
+//! started the session, its start time (in clock ticks since boot), a number for the session, and
+//! the pid namespace of the owner. The namespace prevents a sweep on the host from ending the
+//! servers of a running owner inside a container.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ pub(super) struct Marker {
     sequence: u64,
 }
 
-/// A process that starts sessions. Its number alone could be a later process's.
+/// A process that starts sessions. The pid alone is not enough, because pids are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
     pub(super) pid: u32,
@@ -34,7 +34,7 @@ impl Marker {
         Self { owner: Owner::current(), sequence: SEQUENCE.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Reads the variable's value; anything but our own exact form is nobody's marker.
+    /// Parses the value of the variable; `None` for anything but the exact format.
     #[cfg(any(test, target_os = "linux"))]
     pub(super) fn parse(value: &[u8]) -> Option<Self> {
         let mut numbers = str::from_utf8(value).ok()?.split('.').map(|part| {
@@ -57,7 +57,7 @@ impl fmt::Display for Marker {
 }
 
 impl Owner {
-    /// Returns this process.
+    /// Returns this process as an owner.
     pub(super) fn current() -> Self {
         static CURRENT: OnceLock<Owner> = OnceLock::new();
         *CURRENT.get_or_init(|| {
@@ -67,7 +67,7 @@ impl Owner {
     }
 }
 
-/// Returns when this process started, and its process namespace.
+/// Returns when this process started, and its pid namespace.
 #[cfg(target_os = "linux")]
 fn start_and_namespace() -> Option<(u64, u64)> {
     use super::unix::process_table;
@@ -76,7 +76,7 @@ fn start_and_namespace() -> Option<(u64, u64)> {
     Some((started, process_table::own_namespace()?))
 }
 
-/// Returns nothing: nobody can search for markers here, so they need not tell owners apart.
+/// Returns `None`: markers cannot be searched on this system, so they need not identify the owner.
 #[cfg(not(target_os = "linux"))]
 fn start_and_namespace() -> Option<(u64, u64)> {
     None

@@ -1,11 +1,12 @@
-//! A server's process and everything it starts, as one tree that is ended as a whole.
+//! A server's process and everything that it starts: one process tree, which ends as a whole.
 //!
-//! The rule: when a [`Process`] is gone, nothing of its tree is running, whichever way it went. A
-//! tree is held together by its process group (a job object on Windows), and what leaves the group
-//! is known by a marker in its environment. When the owner itself is killed, Linux ends the direct
-//! children at once and [`sweep`] ends the rest on the next start.
+//! The rule: when a [`Process`] has ended or was dropped, no process of its tree is running. A tree
+//! is a process group (a job object on Windows); processes that leave the group are found by a
+//! marker in their environment. When the owner itself is killed, Linux kills the direct children at
+//! once and [`sweep`] ends the rest on the next start.
 //!
-//! `process` is the life of one tree, `unix` and `windows` are what the systems offer for it.
+//! `process` starts and ends one tree; `unix` and `windows` are the parts that depend on the
+//! system.
 
 mod error;
 mod launch;
@@ -23,7 +24,7 @@ use unix as system;
 #[cfg(not(unix))]
 use windows as system;
 
-/// Keeps the tasks of many connections, so that their owner can wait for all of them.
+/// Tracks the tasks of many connections, so that their owner can wait for all of them.
 pub use tokio_util::task::TaskTracker;
 
 pub use self::error::StartError;

@@ -1,6 +1,6 @@
-//! The life of one server process: started, watched, ended with everything that it started.
+//! Starts a server process, watches it, and ends it together with everything that it started.
 //!
-//! The handle owns the tree. Whoever drops it, at any time and on any thread, ends the tree.
+//! The handle owns the process tree: dropping it, at any time and on any thread, ends the tree.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::marker::Marker;
 use super::stderr::{LogSink, StderrReader, StderrSinks, StderrTail};
 use super::system::{self, ProcessTree, Stdin, Stdout};
 
-/// How long the system may take to end a process that was killed.
+/// How long to wait for the exit of a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long the end of stderr may take once nothing is running any more.
+/// How long to wait for the end of stderr after the tree has ended.
 const STDERR_LIMIT: Duration = Duration::from_millis(200);
 
 /// A running server and everything that it starts.
 ///
-/// Dropping it kills the whole tree at once, also outside of a runtime. What has left the process
-/// group by then is ended in the background; [`Process::end`] also waits for that.
+/// Dropping it kills the process group at once, also outside of a runtime. Processes that have left
+/// the group are killed in the background; [`Process::end`] waits for them, too.
 #[derive(Debug)]
 pub struct Process {
     tree: ProcessTree,
@@ -33,12 +33,12 @@ pub struct Process {
     stderr_reader: StderrReader,
 }
 
-/// How patiently a tree is ended.
+/// How long the steps of ending a process tree may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GracePeriod {
-    /// How long the server may take to exit after the end of its input.
+    /// How long the server may take to exit after its stdin is closed.
     pub after_eof: Duration,
-    /// How long the tree may take to exit after it was asked to terminate.
+    /// How long the tree may take to exit after SIGTERM.
     pub after_term: Duration,
 }
 
@@ -48,32 +48,31 @@ impl Default for GracePeriod {
     }
 }
 
-/// How a server ended.
+/// How a server process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessExit {
-    /// How the server exited; `None` if the system does not tell.
+    /// The exit status; `None` if it is unknown.
     pub status: Option<ExitStatus>,
-    /// What it took to end the server itself.
+    /// Which step ended the server itself.
     pub by: StopMethod,
 }
 
-/// What it took to end a server.
+/// Which step ended a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopMethod {
-    /// Nothing more than the end of its input; or it had exited before.
+    /// The end of its stdin, or it had exited before.
     EndOfInput,
     /// SIGTERM to its process group.
     Terminate,
-    /// SIGKILL to its process group, or the end of its job on Windows.
+    /// SIGKILL to its process group; on Windows, the end of its job.
     Kill,
 }
 
 impl Process {
-    /// Starts a program in a tree of its own, and a task that reads its stderr.
+    /// Starts a program as a new process tree, and a task that reads its stderr.
     ///
-    /// `log` gets all of stderr but the secrets that `launch` names; the last of it is kept in any
-    /// case. Must be called in a Tokio runtime with I/O and time. Dropping the future ends what it
-    /// started.
+    /// `log` gets all of stderr, redacted as `launch` says; the last part is kept in any case. Must
+    /// be called in a Tokio runtime with I/O and time. Dropping the future ends the process.
     pub async fn start(
         launch: impl Into<Arc<ProcessLaunch>>,
         tracker: &TaskTracker,
@@ -93,47 +92,47 @@ impl Process {
         Ok(Self { tree: started.tree, stdin, stdout, tail, stderr_reader })
     }
 
-    /// Returns the number of the server's process.
+    /// Returns the pid of the server.
     pub fn id(&self) -> u32 {
         self.tree.id()
     }
 
-    /// Returns the pipe to the server's input, once. Dropping it tells the server that we are done.
+    /// Returns the pipe to the server's stdin, once. Dropping it closes the server's stdin.
     pub fn take_stdin(&mut self) -> Option<Stdin> {
         self.stdin.take()
     }
 
-    /// Returns the pipe from the server's output, once.
+    /// Returns the pipe from the server's stdout, once.
     pub fn take_stdout(&mut self) -> Option<Stdout> {
         self.stdout.take()
     }
 
-    /// Returns what the server says on stderr, now and later.
+    /// Returns the server's stderr, which is updated as it is read.
     pub fn stderr(&self) -> &StderrTail {
         &self.tail
     }
 
-    /// Waits until the server's process has exited, whoever still holds its pipes.
+    /// Waits until the server's process has exited, even if other processes still hold its pipes.
     ///
-    /// Returns how it exited, if the system tells. What it started may still be running; that is
-    /// ended by [`Process::end`]. May be dropped and called again at any time.
+    /// Returns the exit status, if it is known. Processes that it started may still be running;
+    /// [`Process::end`] ends them. Cancel safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
         self.tree.exited().await
     }
 
-    /// Waits for the end of stderr, at most for `limit`, and returns the last of it.
+    /// Waits for the end of stderr, at most for `limit`, and returns the last part of it.
     ///
-    /// After an exit this gets the words that were not read yet. May be dropped at any time.
+    /// After an exit this includes the text that was not read yet. Cancel safe.
     pub async fn final_stderr(&mut self, limit: Duration) -> String {
         self.stderr_reader.finish(limit).await;
         self.tail.text()
     }
 
-    /// Ends the tree: closes the server's input, waits, asks it to terminate, waits, kills it.
+    /// Ends the tree: closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL.
     ///
-    /// Afterwards nothing that the server started is running, not even what has left its process
-    /// group, and its stderr is complete. A pipe that was taken must be dropped by its owner for
-    /// the server to see the end of its input. Dropping the future kills the tree at once.
+    /// Afterwards no process that the server started is running, not even one that has left the
+    /// process group, and stderr is complete. If the stdin pipe was taken, its owner must drop it
+    /// for the server to see the end of its stdin. Dropping the future kills the tree at once.
     pub async fn end(mut self, grace: GracePeriod) -> ProcessExit {
         drop(self.stdin.take());
         drop(self.stdout.take());
@@ -160,7 +159,7 @@ impl Process {
     }
 }
 
-/// Returns a moment in the future; a wait of a day is as good as one without end.
+/// Returns the instant after `limit`, at most a day from now, so that it cannot overflow.
 fn after(limit: Duration) -> Instant {
     Instant::now() + limit.min(Duration::from_secs(24 * 60 * 60))
 }

@@ -1,7 +1,6 @@
-//! What a server says on stderr: the last of it is kept for error messages, all of it may be
-//! logged.
+//! Reads a server's stderr: keeps the last 64 KiB for error messages and passes all of it to a log.
 //!
-//! However much a server writes, 64 KiB are kept, and nothing is allocated before it writes.
+//! Nothing is allocated before the server writes.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,19 +13,19 @@ use tokio_util::task::TaskTracker;
 use super::system::{self, Stderr};
 use crate::redact::Redactor;
 
-/// Gets everything that a server writes on stderr, piece by piece as it is read. An empty piece
-/// says that a process was started. It is called from an async task, so it must not block.
+/// Gets everything that a server writes to stderr, chunk by chunk. An empty chunk means that a
+/// process was started. It is called from an async task, so it must not block.
 pub type LogSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// How much is kept.
+/// How many bytes are kept.
 const MAX_KEPT: usize = 64 * 1024;
 
-/// How much is read before others get their turn.
+/// After so many bytes the reader yields to other tasks.
 pub(super) const YIELD_AFTER: usize = 64 * 1024;
 
 /// The last 64 KiB of a server's stderr; clones see the same text.
 ///
-/// The text comes from a stranger: it may hold control characters.
+/// The text is untrusted and may contain control characters.
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail {
     ring: Arc<Mutex<Ring>>,
@@ -35,15 +34,15 @@ pub struct StderrTail {
 #[derive(Debug, Default)]
 struct Ring {
     bytes: VecDeque<u8>,
-    /// Whether something before the first byte was dropped.
+    /// Whether bytes before the first one were dropped.
     cut: bool,
-    /// How many bytes were ever appended.
+    /// How many bytes were appended in all.
     total: u64,
 }
 
 impl StderrTail {
-    /// Returns the text so far. It begins at the beginning of a line, even if earlier lines were
-    /// dropped, unless one single line is longer than what is kept.
+    /// Returns the text that is kept. It starts at the start of a line, unless a single line is
+    /// longer than what is kept.
     pub fn text(&self) -> String {
         self.text_since(0)
     }
@@ -53,7 +52,7 @@ impl StderrTail {
         self.lock().total
     }
 
-    /// Returns what was written after a position, as far as it is kept.
+    /// Returns the text after a position, as far as it is kept.
     pub fn text_since(&self, position: u64) -> String {
         let ring = self.lock();
         let kept = ring.bytes.len();
@@ -74,12 +73,12 @@ impl StderrTail {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
-    /// Tells whether the server has said nothing so far.
+    /// Tells whether the server has written nothing so far.
     pub fn is_empty(&self) -> bool {
         self.lock().bytes.is_empty()
     }
 
-    /// Appends what was read, and forgets what no longer fits.
+    /// Appends a chunk and drops the oldest bytes that do not fit any more.
     pub(super) fn push(&self, piece: &[u8]) {
         let mut ring = self.lock();
         ring.total += piece.len() as u64;
@@ -97,7 +96,7 @@ impl StderrTail {
     }
 }
 
-/// Returns where the first whole line begins; in a single endless line, the first whole character.
+/// Returns where the first whole line starts; within a single long line, the first whole character.
 fn whole_start(bytes: &VecDeque<u8>) -> usize {
     match bytes.iter().position(|&byte| byte == b'\n') {
         Some(end) if end + 1 < bytes.len() => end + 1,
@@ -105,7 +104,7 @@ fn whole_start(bytes: &VecDeque<u8>) -> usize {
     }
 }
 
-/// Everybody who gets to know what a server says.
+/// Everything that a server's stderr is written to.
 pub(super) struct StderrSinks {
     pub(super) tail: StderrTail,
     pub(super) log: Option<LogSink>,
@@ -115,18 +114,18 @@ impl StderrSinks {
     fn write(&self, piece: &[u8]) {
         self.tail.push(piece);
         if let Some(log) = self.log.as_ref().filter(|_| !piece.is_empty()) {
-            // A log that panics must not end the reading: the server would block on a full pipe.
+            // A panic of the log must not end the reader: the server would block on a full pipe.
             drop(catch_unwind(AssertUnwindSafe(|| log(piece))));
         }
     }
 }
 
-/// The task that reads stderr; it ends with its handle.
+/// The task that reads stderr; dropping the handle ends it.
 #[derive(Debug)]
 pub(super) struct StderrReader(JoinHandle<()>);
 
 impl StderrReader {
-    /// Starts reading.
+    /// Starts the task.
     pub(super) fn start(
         stderr: Stderr,
         redactor: &Redactor,
@@ -149,10 +148,10 @@ impl StderrReader {
         }))
     }
 
-    /// Waits until everything was read. Whoever keeps the pipe open does not keep us.
+    /// Waits for the end of stderr, at most for `limit`: other processes may keep the pipe open.
     pub(super) async fn finish(&mut self, limit: Duration) {
         if !self.0.is_finished() {
-            // An error means that the reading panicked; that is no reason to fail here.
+            // An error means that the task panicked, which is not an error for the caller.
             drop(tokio::time::timeout(limit, &mut self.0).await);
         }
     }

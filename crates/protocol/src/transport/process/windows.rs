@@ -1,7 +1,7 @@
-//! The tree on systems without process groups: a job object, which Windows ends as a whole.
+//! The process tree on Windows: a job object, which the system ends as a whole.
 //!
-//! The job ends when its last handle is closed, so it also ends when our own process is killed:
-//! there is nothing to mark and nothing to sweep.
+//! The job ends when its last handle is closed, so it also ends when this process is killed:
+//! no markers and no sweep are needed.
 
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use super::marker::{Marker, VARIABLE};
 use super::process::StopMethod;
 use super::stderr::YIELD_AFTER;
 
-/// The pipe to a server's input.
+/// The pipe to a server's stdin.
 pub type Stdin = tokio::process::ChildStdin;
 
-/// The pipe from a server's output.
+/// The pipe from a server's stdout.
 pub type Stdout = tokio::process::ChildStdout;
 
 /// The pipe from a server's stderr.
 pub(super) type Stderr = tokio::process::ChildStderr;
 
-/// How long the system may take to end a process of an ended job.
+/// How long to wait for the exit of a process after its job has ended.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// A process in its own job. Dropping it ends the job.
+/// A process in a new job. Dropping it ends the job.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     child: Box<dyn ChildWrapper>,
@@ -36,7 +36,7 @@ pub(super) struct ProcessTree {
     status: Option<ExitStatus>,
 }
 
-/// A started tree with its pipes.
+/// A started process tree with its pipes.
 pub(super) struct StartedProcess {
     pub(super) tree: ProcessTree,
     pub(super) stdin: Stdin,
@@ -44,7 +44,7 @@ pub(super) struct StartedProcess {
     pub(super) stderr: Stderr,
 }
 
-/// Starts a program in its own job.
+/// Starts a program in a new job.
 #[expect(clippy::unused_async, reason = "it waits on other systems")]
 pub(super) async fn start(
     launch: Arc<ProcessLaunch>,
@@ -82,7 +82,7 @@ impl ProcessTree {
         self.status
     }
 
-    /// Ends the job: there is no way to ask a process without a window to terminate.
+    /// Ends the job: a process without a window cannot be asked to terminate.
     pub(super) fn terminate(&mut self) {
         self.kill();
     }
@@ -113,24 +113,24 @@ pub(super) async fn read_stderr(mut stderr: Stderr, each: impl Fn(&[u8]) + Send)
     }
 }
 
-/// Does nothing: handles need no room that is made beforehand.
+/// Does nothing: the table of handles needs no reservation.
 pub fn reserve_descriptors(_servers: usize) {}
 
-/// Does nothing: jobs end with the program, whatever ends it.
+/// Does nothing: a job ends when this program ends.
 pub fn kill_all() {}
 
-/// Does nothing: a job keeps all that it has started. Returns whether orphans become our children.
+/// Does nothing: a process cannot leave its job. Returns whether this process adopts orphans.
 pub fn adopt_orphans() -> bool {
     false
 }
 
-/// Does nothing: see [`adopt_orphans`]. Returns how many processes it ended.
+/// Does nothing: see [`adopt_orphans`]. Returns how many processes were ended.
 pub async fn end_orphans() -> usize {
     0
 }
 
-/// Does nothing: a job ends with its owner, so nothing is ever left. Returns how many processes it
-/// ended.
+/// Does nothing: a job ends with its owner, so no process is left over. Returns how many processes
+/// were ended.
 pub async fn sweep() -> usize {
     0
 }

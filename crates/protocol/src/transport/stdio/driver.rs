@@ -1,7 +1,7 @@
-//! The two tasks of a session, and its end.
+//! The reader task and the driver task of a stdio session, and how the session ends.
 //!
-//! The process and its output are both watched: a grandchild that inherited the output keeps the
-//! pipe open after the server has died, and a server may close its output and stay.
+//! The driver watches both the process and its stdout: a grandchild that inherited stdout keeps the
+//! pipe open after the server has exited, and a server may close stdout and keep running.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use super::writer::{WriteError, WriteMode, Writer};
 use crate::session::{EndReason, MessageSender, RequestOutcome, SessionCore, SessionEnd, Warning};
 use crate::transport::process::{GracePeriod, Process, StderrTail, Stdout};
 
-/// How long to wait for the other sign when one says that the session is over.
+/// After stdout, stdin or the process ends: how long to wait for the exit or the rest of stdout.
 const CONFIRMATION_LIMIT: Duration = Duration::from_millis(250);
-/// How long the last of the error output may take to arrive.
+/// How long to wait for the rest of stderr.
 const STDERR_LIMIT: Duration = Duration::from_millis(50);
-/// Lines that are no messages, one after the other, until we conclude that this is no server.
+/// After so many lines in a row that are not messages, the program is not an MCP server.
 const MAX_JUNK_LINES: usize = 100_000;
-/// An oversized line is passed over up to this many times the limit.
+/// An oversized line is skipped up to this many times the message limit.
 const MAX_OVERSIZED_FACTOR: u64 = 32;
 
-/// So much is read before others get their turn: a server that writes without end is always ready.
+/// After so many bytes the reader yields: a server that writes without end is always ready.
 const YIELD_AFTER: usize = 256 << 10;
 
-/// The caller's side of a session.
+/// The caller's side of a stdio session.
 pub(crate) struct StdioTransport {
     writer: Arc<Writer>,
     stderr: StderrTail,
 }
 
-/// Starts the tasks of a session.
+/// Starts the tasks of a stdio session.
 pub(crate) fn open(
     core: &Arc<SessionCore>,
     mut process: Process,
@@ -57,7 +57,7 @@ pub(crate) fn open(
             () = ended.cancelled() => EndReason::Closed,
             reason = reader.run(stdout) => reason,
         };
-        // The driver may have ended the session already.
+        // The send fails if the driver has already ended the session.
         drop(output_sender.send(reason));
     });
     let driver = Driver { core: Arc::clone(core), writer: Arc::clone(&writer), process };
@@ -66,7 +66,7 @@ pub(crate) fn open(
 }
 
 impl StdioTransport {
-    /// Sends a request; `outstanding` requests, this one included, wait for answers.
+    /// Sends a request. `outstanding` is the number of requests without a response, with this one.
     pub(crate) fn send(
         &self,
         id: u64,
@@ -80,17 +80,17 @@ impl StdioTransport {
         })
     }
 
-    /// Sends a message that has no answer.
+    /// Sends a message that has no response.
     pub(crate) fn send_message(&self, message: Vec<u8>) {
         send_message(&self.writer, message);
     }
 
-    /// Takes a request back that may not have been written; `true` if it was not.
+    /// Removes a request from the queue; `true` if no byte of it was written.
     pub(crate) fn cancel_unwritten(&self, id: u64) -> bool {
         self.writer.cancel_unwritten(id)
     }
 
-    /// Returns what the server wrote to its error output lately.
+    /// Returns the last part of the server's stderr.
     pub(crate) fn stderr(&self) -> &StderrTail {
         &self.stderr
     }
@@ -101,7 +101,7 @@ impl StdioTransport {
 pub(crate) enum SendError {
     /// The session is over.
     Closed,
-    /// The server does not read, and too much waits for it.
+    /// The server does not read, and the queue is full.
     Full,
 }
 
@@ -112,7 +112,7 @@ impl MessageSender for Writer {
 }
 
 fn send_message(writer: &Writer, message: Vec<u8>) {
-    // A server that is gone, or does not read, cannot be told anything.
+    // Nothing can be done for a server that has exited or does not read.
     let _ignored = writer.write_line(None, with_newline(message), WriteMode::Immediate);
 }
 
@@ -130,7 +130,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until the output is over, and says why it is.
+    /// Reads until stdout ends, and returns the reason.
     async fn run(mut self, stdout: Option<Stdout>) -> EndReason {
         let Some(mut stdout) = stdout else { return EndReason::OutputClosed };
         let mut turn = 0;
@@ -186,7 +186,7 @@ impl Reader {
     }
 }
 
-/// Finds the id near the start of a message that is too long to read.
+/// Finds the id near the start of a message that is too long to parse.
 fn guess_id(start: &[u8]) -> Option<u64> {
     let text = String::from_utf8_lossy(start);
     let (_, rest) = text.split_once("\"id\":")?;
@@ -212,20 +212,20 @@ impl Driver {
         self.process.end(grace).await;
     }
 
-    /// Works until the session is over; returns how it ended, and the requests never written.
+    /// Runs until the session ends; returns how it ended, and the requests that were never written.
     async fn run_until_end(
         &mut self,
         output_closed: oneshot::Receiver<EndReason>,
     ) -> (SessionEnd, Vec<u64>) {
         let reason = self.wait_for_end(output_closed).await;
         let unsent = self.writer.close();
-        // What a dying server complained about may still be on its way.
+        // The last error messages of the server may not have been read yet.
         let limit = if matches!(reason, EndReason::Closed) { Duration::ZERO } else { STDERR_LIMIT };
         let stderr = self.process.final_stderr(limit).await;
         (SessionEnd { reason, stderr }, unsent)
     }
 
-    /// Works until the session is over, and says why it is.
+    /// Runs until the session ends, and returns the reason.
     async fn wait_for_end(&mut self, mut output_closed: oneshot::Receiver<EndReason>) -> EndReason {
         tokio::select! {
             biased;
@@ -235,14 +235,14 @@ impl Driver {
                 if !matches!(reason, EndReason::OutputClosed) {
                     return reason;
                 }
-                // Usually the process has just died; its status says more.
+                // Usually the process has just exited; its status says more.
                 match tokio::time::timeout(CONFIRMATION_LIMIT, self.process.exited()).await {
                     Ok(status) => EndReason::Exited { status },
                     Err(_) => EndReason::OutputClosed,
                 }
             }
             status = self.process.exited() => {
-                // What the server wrote before it died still counts.
+                // Messages that the server wrote before its exit still count.
                 let output = tokio::time::timeout(CONFIRMATION_LIMIT, output_closed).await;
                 exit_reason(status, output.ok().and_then(Result::ok))
             }
@@ -259,8 +259,8 @@ impl Driver {
     }
 }
 
-/// Says why a session is over whose process has exited. A server whose output is read no further
-/// because it makes no sense fails to write, and may die of that before we end it.
+/// Returns why a session ended whose process has exited. When the reader gives up on stdout, the
+/// server fails to write and may exit because of that; then the reader's reason counts.
 fn exit_reason(status: Option<ExitStatus>, output: Option<EndReason>) -> EndReason {
     match output {
         Some(reason @ (EndReason::NotMcp | EndReason::EndlessMessage)) => reason,

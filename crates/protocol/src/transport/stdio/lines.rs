@@ -1,45 +1,44 @@
-//! Cuts a stream of bytes into lines, whatever its pieces; a line over the limit is passed over.
+//! Splits a byte stream into lines, whatever its chunks; a line over the limit is skipped.
 //!
-//! What comes between two lines is read elsewhere and fed to the buffer, which keeps no more than
-//! the bytes of it. A line of which a part is there already goes straight to where it stays, so the
-//! bulk of a large answer is never copied. Memory is bounded by the limit and given back when the
-//! stream falls silent.
+//! Between two lines, bytes are read into another buffer and fed to this one, which copies only
+//! what it needs. The rest of a partial line is read directly into this buffer, so most of a large
+//! message is never copied. Memory is bounded by the limit and released when the stream is idle.
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// The room for the rest of a line that is probably short.
+/// The space to reserve for the rest of a line that is probably short.
 const SMALL_READ: usize = 4 << 10;
-/// The room asked for while much is coming.
+/// The space to reserve while much data arrives.
 const LARGE_READ: usize = 256 << 10;
 
-/// One line, or the fact that there was one.
+/// One line, or the start of one that is too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OutputLine {
-    /// The line without its end.
+    /// The line without its line end.
     Whole(Bytes),
-    /// A line over the limit; its start, to guess what it was.
+    /// The start of a line over the limit, for finding its request id.
     TooLong(Bytes),
 }
 
-/// Collects what was read and hands it out line by line.
+/// Collects bytes and returns them line by line.
 #[derive(Debug)]
 pub(crate) struct LineBuffer {
-    /// Whole lines, with an end behind each but the last.
+    /// Whole lines; each but the last has its line end.
     ready: Option<Bytes>,
-    /// What follows them.
+    /// The bytes after them.
     buffer: BytesMut,
-    /// Up to here there is no line end.
+    /// `buffer` has no line end before this index.
     searched: usize,
     limit: usize,
-    /// How much of an oversized line was dropped so far.
+    /// How many bytes of an oversized line were dropped so far.
     skipped: Option<u64>,
     last_read_was_full: bool,
-    /// The length of the longest line lately.
+    /// The length of the longest recent line.
     longest: usize,
 }
 
 impl LineBuffer {
-    /// Makes a buffer for lines of at most `limit` bytes.
+    /// Creates a buffer for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             ready: None,
@@ -52,15 +51,15 @@ impl LineBuffer {
         }
     }
 
-    /// Tells whether nothing of the next line is there yet; then [`LineBuffer::feed`] is cheaper
+    /// Tells whether the buffer has no part of the next line. Then [`LineBuffer::feed`] is cheaper
     /// than reading into [`LineBuffer::space`].
     pub(crate) fn is_between_lines(&self) -> bool {
         self.buffer.is_empty() && self.skipped.is_none()
     }
 
-    /// Adds what was read elsewhere; `is_full` if there was no room for more.
+    /// Adds bytes from another buffer; `is_full` if that buffer was filled completely.
     ///
-    /// All lines that were handed in before must have been taken out.
+    /// All lines that were fed before must have been taken out.
     pub(crate) fn feed(&mut self, piece: &[u8], is_full: bool) {
         let whole = if self.is_between_lines() { memchr::memrchr(b'\n', piece) } else { None };
         let rest = match whole {
@@ -78,10 +77,10 @@ impl LineBuffer {
         self.last_read_was_full = is_full;
     }
 
-    /// Returns the place to read into, with room.
+    /// Returns the buffer to read into, with free space.
     ///
-    /// A server that sent a long line once is likely to do it again, so from the second one on the
-    /// room for all of it is made at once; the first one grows by doubling.
+    /// A server that sent one long line is likely to send another. The buffer grows by doubling for
+    /// the first one; from the second one on, all the space is reserved at once.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
         let held = self.buffer.len();
         let (least, wanted) = if held < SMALL_READ && !self.last_read_was_full {
@@ -95,13 +94,13 @@ impl LineBuffer {
         &mut self.buffer
     }
 
-    /// Notes how the last read went; a read that filled the space asks for more next time.
+    /// Notes the result of a read; a read that filled the space reserves more next time.
     pub(crate) fn note_read(&mut self, count: usize) {
         self.last_read_was_full =
             self.buffer.len() == self.buffer.capacity() && count >= SMALL_READ;
     }
 
-    /// Returns the next line that is complete, or too long to wait for.
+    /// Returns the next line that is complete or over the limit.
     pub(crate) fn next_line(&mut self) -> Option<OutputLine> {
         if let Some(line) = self.next_ready() {
             return Some(self.check_length(line));
@@ -135,7 +134,7 @@ impl LineBuffer {
     }
 
     fn check_length(&mut self, line: Bytes) -> OutputLine {
-        // One long line is remembered for a while, as is the fact that there are none any more.
+        // `longest` decays slowly, so one long line raises the estimate for a while.
         self.longest = line.len().max(self.longest - self.longest / 8);
         if line.len() > self.limit {
             return OutputLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
@@ -143,7 +142,7 @@ impl LineBuffer {
         OutputLine::Whole(line)
     }
 
-    /// Returns what is left when the stream has ended: a last line without an end.
+    /// Returns the rest when the stream has ended: a last line without a line end.
     pub(crate) fn rest(&mut self) -> Option<OutputLine> {
         let skipped = self.skipped.take().is_some();
         let line = self.buffer.split().freeze();
@@ -151,12 +150,12 @@ impl LineBuffer {
         (!skipped && !line.is_empty()).then_some(OutputLine::Whole(line))
     }
 
-    /// Returns how much of the current line was dropped because it is over the limit.
+    /// Returns how many bytes of the current line were dropped because it is over the limit.
     pub(crate) fn skipped(&self) -> u64 {
         self.skipped.unwrap_or(0)
     }
 
-    /// Gives back memory that a quiet stream does not need.
+    /// Releases memory that an idle stream does not need.
     pub(crate) fn release_memory(&mut self) {
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();

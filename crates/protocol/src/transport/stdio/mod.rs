@@ -1,8 +1,8 @@
-//! A server as a child process: lines of JSON on its input and output.
+//! The stdio transport: one JSON message per line on the stdin and stdout of a child process.
 //!
-//! Two tasks belong to a session. The reader only reads; the driver writes what callers could not
-//! write themselves, watches the process, and ends everything. A lone caller writes straight into
-//! the pipe; with many callers the driver gathers their lines into one write.
+//! A session has two tasks. The reader reads stdout. The driver writes queued lines, watches the
+//! process and ends the session. A single caller writes to the pipe itself; with concurrent callers
+//! the driver batches their lines into one write.
 
 mod driver;
 mod lines;

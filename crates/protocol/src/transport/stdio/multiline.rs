@@ -1,11 +1,12 @@
-//! Puts a message together that a server spreads over lines, as indented JSON.
+//! Joins a message that a server writes as indented JSON over several lines.
 //!
-//! Lines that are messages never get here. Indented JSON opens with a line that is only a brace and
-//! closes with another; what is between is indented. Anything else ends the attempt.
+//! Only lines that are not messages by themselves get here. Indented JSON starts with a line that
+//! is only an opening brace, ends with a closing brace, and all lines between are indented. Any
+//! other line discards the collected text.
 
 use bytes::{Bytes, BytesMut};
 
-/// The lines so far of what may become a message.
+/// The lines collected so far.
 #[derive(Debug)]
 pub(super) struct MultilineMessage {
     text: Option<BytesMut>,
@@ -18,7 +19,7 @@ impl MultilineMessage {
         Self { text: None, limit }
     }
 
-    /// Adds a line that is no message by itself; returns the whole text if the line closes it.
+    /// Adds a line that is not a message by itself; returns the whole text if the line closes it.
     pub(super) fn add(&mut self, line: &[u8]) -> Option<Bytes> {
         match line.trim_ascii_end() {
             b"{" => self.text = Some(BytesMut::from(&b"{"[..])),

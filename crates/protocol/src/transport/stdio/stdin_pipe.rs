@@ -1,7 +1,7 @@
-//! The writing end of a pipe, for several holders of a shared reference.
+//! The server's stdin, shared by reference, with a non-blocking write.
 //!
-//! Unix pipes can be tried directly. Elsewhere every write goes through the runtime: a try is
-//! remembered and carried out when the pipe is asked whether it is ready.
+//! On Unix the write goes directly to the pipe. On other systems it goes through the async runtime:
+//! the runtime buffers the bytes and writes them when somebody waits for `ready`.
 
 use std::io;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ impl StdinPipe {
         Self(Arc::new(stdin))
     }
 
-    /// Writes what fits without waiting.
+    /// Writes as many bytes as fit without waiting.
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.0.try_write(bytes)
     }
 
-    /// Waits until something fits.
+    /// Waits until the pipe accepts more bytes.
     pub(super) async fn ready(&self) -> io::Result<()> {
         self.0.writable().await
     }
@@ -39,7 +39,7 @@ impl StdinPipe {
         Self(Arc::new(std::sync::Mutex::new(stdin)))
     }
 
-    /// Writes what the runtime takes without waiting.
+    /// Writes as many bytes as the runtime accepts without waiting.
     pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         let mut stdin = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -53,7 +53,7 @@ impl StdinPipe {
         }
     }
 
-    /// Waits until the runtime has passed on what it took.
+    /// Waits until the runtime has written what it buffered.
     pub(super) async fn ready(&self) -> io::Result<()> {
         std::future::poll_fn(|context| {
             let mut stdin = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,8 +1,7 @@
-//! Reads a server's output into its line buffer.
+//! Reads a server's stdout into its line buffer.
 //!
-//! An idle connection keeps no buffer: all connections of a thread share one to read into, and what
-//! came is copied out before another can use it. Only the rest of a long line is read to where it
-//! stays.
+//! An idle connection keeps no buffer: all connections of a thread read into one shared buffer and
+//! copy the bytes out at once. Only the rest of a long line is read directly into the line buffer.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,16 +14,16 @@ use tokio::io::{AsyncRead as _, AsyncReadExt as _, ReadBuf};
 use super::lines::LineBuffer;
 use crate::transport::process::Stdout;
 
-/// What a pipe holds where it is not enlarged.
+/// The size of the shared buffer: the default capacity of a pipe.
 const SHARED: usize = 64 << 10;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SHARED]);
 }
 
-/// Waits for more of the output and returns how many bytes came; none at its end.
+/// Waits for more output and returns how many bytes were read; 0 at the end of stdout.
 ///
-/// Dropping the future loses nothing.
+/// Dropping the future loses no bytes.
 pub(super) async fn read_more(stdout: &mut Stdout, lines: &mut LineBuffer) -> io::Result<usize> {
     if lines.is_between_lines() {
         return poll_fn(|context| poll_shared(context, stdout, lines)).await;

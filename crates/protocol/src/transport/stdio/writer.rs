@@ -1,8 +1,8 @@
-//! The way into a server: lines in order, written by the caller when the way is free.
+//! Writes lines to the server's stdin in order; the caller writes itself if the queue is empty.
 //!
-//! One lock covers the queue and the pipe, so lines never mix. A caller that is alone writes at
-//! once and saves a task switch; otherwise lines are gathered, and the driver writes them together.
-//! A line of which no byte was written can be taken back, which is how we know what was never sent.
+//! One lock covers the queue and the pipe, so lines never mix. A single caller writes immediately
+//! and saves a task switch; otherwise lines are queued and the driver writes them in batches. A
+//! line of which no byte was written can be cancelled, so unsent requests are known.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,23 +15,23 @@ use super::stdin_pipe::StdinPipe;
 use crate::session::{TraceEvent, Tracer};
 use crate::transport::process::Stdin;
 
-/// How much is gathered into one write.
+/// How many bytes go into one write.
 const MAX_BATCH_BYTES: usize = 64 << 10;
-/// How much may wait for a server that does not read.
+/// How many bytes may be queued for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;
-/// How many lines may have waited before the room for them is given back.
+/// The queue's memory is released if it had space for more lines than this.
 const KEPT_CAPACITY: usize = 256;
 
-/// Why a line was not taken.
+/// Why a line was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteError {
-    /// The way in is closed.
+    /// The server's stdin is closed.
     Closed,
-    /// Too much is waiting already.
+    /// The queue is full.
     Full,
 }
 
-/// Whether to write at once or to let others add to the same write.
+/// Whether to write immediately or to let the driver batch several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteMode {
     Immediate,
@@ -50,14 +50,14 @@ struct WriterState {
 }
 
 impl Writer {
-    /// Makes a writer into a server's input; without one it is closed from the start.
+    /// Creates a writer for a server's stdin; without one it is closed from the start.
     pub(super) fn new(stdin: Option<Stdin>, tracer: Option<Arc<dyn Tracer>>) -> Self {
         let state =
             WriterState { stdin_pipe: stdin.map(StdinPipe::new), queue: WriteQueue::default() };
         Self { state: Mutex::new(state), has_work: Notify::new(), tracer }
     }
 
-    /// Takes one line, which must end in a line end; `id` names the request it is.
+    /// Writes or queues one line, which must end with a line end; `id` is that of a request.
     pub(super) fn write_line(
         &self,
         id: Option<u64>,
@@ -76,7 +76,7 @@ impl Writer {
         }
         let mut written = 0;
         if mode == WriteMode::Immediate && was_idle {
-            // An error shows again in the driver, which ends the session in order.
+            // The driver gets the same error again and then ends the session.
             written = stdin_pipe.try_write(&line).unwrap_or(0);
             if written == line.len() {
                 return Ok(());
@@ -85,19 +85,19 @@ impl Writer {
         queue.add(id, line);
         queue.remove(written);
         drop(state);
-        // Whoever came first has told the driver.
+        // The caller of the first queued line has already woken the driver.
         if was_idle {
             self.has_work.notify_one();
         }
         Ok(())
     }
 
-    /// Takes a request back; `true` if not a byte of it was written.
+    /// Removes a request from the queue; `true` if no byte of it was written.
     pub(super) fn cancel_unwritten(&self, id: u64) -> bool {
         self.state().queue.cancel_unwritten(id)
     }
 
-    /// Closes the way in and returns the requests of which no byte was written.
+    /// Closes the server's stdin and returns the requests of which no byte was written.
     pub(super) fn close(&self) -> Vec<u64> {
         let mut state = self.state();
         state.stdin_pipe = None;
@@ -105,10 +105,9 @@ impl Writer {
         queue.lines.into_iter().filter(|it| it.written == 0).filter_map(|it| it.id).collect()
     }
 
-    /// Writes whatever is queued, now and later; returns only when the server stops reading for
-    /// good.
+    /// Writes queued lines, now and later; returns only when the pipe fails.
     ///
-    /// May be dropped at any await without losing or repeating a byte.
+    /// Cancel safe: no byte is lost or repeated.
     pub(super) async fn write_queued(&self) -> io::Error {
         loop {
             match self.write_some() {
@@ -160,14 +159,14 @@ enum WriteProgress {
 #[derive(Default)]
 struct WriteQueue {
     lines: VecDeque<QueuedLine>,
-    /// How many bytes of them are not written yet.
+    /// How many of their bytes are not written yet.
     bytes: usize,
 }
 
 struct QueuedLine {
     id: Option<u64>,
     line: Vec<u8>,
-    /// How much of it is written.
+    /// How many bytes of it are written.
     written: usize,
 }
 
@@ -187,7 +186,7 @@ impl WriteQueue {
         self.lines.push_back(QueuedLine { id, line, written: 0 });
     }
 
-    /// Returns what is to be written next: one long line, or several short ones put together.
+    /// Returns the next bytes to write: one long line, or a batch of short ones.
     fn next(&self) -> Option<Cow<'_, [u8]>> {
         let first = self.lines.front()?.rest();
         let fits =
@@ -204,7 +203,7 @@ impl WriteQueue {
         Some(Cow::Owned(batch))
     }
 
-    /// Removes so many bytes, which were written; no more than `next` returned.
+    /// Removes bytes that were written; at most as many as `next` returned.
     fn remove(&mut self, mut written: usize) {
         self.bytes -= written;
         while let Some(first) = self.lines.front_mut().filter(|_| written > 0) {
@@ -220,7 +219,7 @@ impl WriteQueue {
         }
     }
 
-    /// Takes a line out of the queue; `true` if it was there and not a byte of it was written.
+    /// Removes a line; `true` if it was queued and no byte of it was written.
     fn cancel_unwritten(&mut self, id: u64) -> bool {
         let found = self.lines.iter().position(|it| it.id == Some(id) && it.written == 0);
         let taken = found.and_then(|index| self.lines.remove(index));
@@ -235,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// What is queued, as text; every `write` takes at most so many bytes.
+    /// Writes the whole queue, at most `write` bytes at a time, and returns the text.
     fn written(queue: &mut WriteQueue, write: usize) -> String {
         let mut text = Vec::new();
         while let Some(next) = queue.next() {

@@ -1,4 +1,4 @@
-//! One request over HTTP, from its headers to its answer.
+//! Sends one message over Streamable HTTP, and renews a legacy session that the server has lost.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -26,26 +26,26 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// How long the goodbye to a session may take.
+/// How long the DELETE of a session may take.
 const DELETE_LIMIT: Duration = Duration::from_millis(500);
-/// How much of a body that is no answer is looked at.
+/// How many bytes of an error response are read.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
-/// A server behind one URL.
+/// A connection over Streamable HTTP.
 pub(crate) struct StreamableHttp {
     pub(super) core: Arc<SessionCore>,
     pub(super) session: StreamableSession,
     client: AuthorizedClient,
     address: ServerAddress,
-    /// Where the server answers, once that is settled; it may have redirected us.
+    /// The address for all requests once the revision is known; a redirect may have led there.
     final_address: OnceLock<ServerAddress>,
-    /// Where the latest answer came from while connecting.
+    /// The address that sent the latest response while connecting.
     latest_address: Mutex<Option<ServerAddress>>,
-    /// One renewal of the session at a time.
+    /// Held while the session is renewed, so that it is renewed once.
     renewal_lock: Semaphore,
 }
 
-/// What is sent besides the body.
+/// One HTTP request of a session.
 pub(super) struct SessionRequest<'a> {
     pub(super) method: Method,
     pub(super) snapshot: &'a SessionSnapshot,
@@ -61,7 +61,7 @@ impl StreamableHttp {
         target: HttpTarget,
     ) -> Arc<Self> {
         let ending = Arc::clone(&core);
-        // There is no connection that could end; the session is over when somebody says so.
+        // HTTP has no connection that could end, so the session ends only when it is closed.
         core.tasks.spawn(async move {
             ending.stop.cancelled().await;
             ending.end(SessionEnd { reason: EndReason::Closed, stderr: String::new() }, &[]);
@@ -77,14 +77,14 @@ impl StreamableHttp {
         })
     }
 
-    /// Fixes the revision, once it is known, and the address that redirects led to.
+    /// Sets the revision and keeps the address that redirects have led to.
     pub(crate) fn finish_negotiation(&self, revision: Revision) {
         self.session.set_revision(revision);
         let latest = self.latest_address.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.final_address.get_or_init(|| latest.unwrap_or_else(|| self.address.clone()));
     }
 
-    /// Sends a request and reads its answer, which may also arrive on another stream.
+    /// Sends a request and reads its response, which may also arrive on another stream.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         request: &ClientRequest<'_>,
@@ -112,7 +112,7 @@ impl StreamableHttp {
                 let reader = ResponseReader { http: self, id: request.id, snapshot: &snapshot };
                 return match reader.read(response, &mut answer).await? {
                     Some(result) => Ok(result),
-                    // Accepted without an answer: it comes on another stream, or not at all.
+                    // Accepted without a response: it may arrive on another stream.
                     None => wait_for_outcome(answer).await,
                 };
             }
@@ -125,7 +125,7 @@ impl StreamableHttp {
             if !has_renewed && has_session && loss != SessionLoss::None {
                 has_renewed = true;
                 let renewal = self.renew(snapshot.generation).await;
-                // A word is no proof that a call did not run. The next one has a session again.
+                // A 400 does not prove that a call did not run, so it is not repeated.
                 if loss == SessionLoss::Certain || request.method != "tools/call" {
                     renewal?;
                     continue;
@@ -152,7 +152,7 @@ impl StreamableHttp {
         let response =
             self.send(SessionRequest::redirectable(Method::POST, &snapshot, headers, body)).await?;
         if response.status.is_success() {
-            // Nothing is expected, but the connection is only free once the body is read.
+            // The body is not needed, but the connection is reusable only once it is read.
             drop(response.body.collect(MAX_ERROR_BODY).await);
         } else {
             self.core.warnings.add(Warning::Other("refuses notifications".into()));
@@ -160,16 +160,16 @@ impl StreamableHttp {
         Ok(())
     }
 
-    /// Deals with a request that nobody waits for; whether it was sent is not known.
+    /// Cancels a request. Returns `false`: it may have been sent.
     pub(crate) fn cancel(self: &Arc<Self>, id: u64, method: &str) -> bool {
-        // To a modern server the closed stream says it all.
+        // To a modern server, the closed stream means that the request is cancelled.
         if method != "initialize" && !self.snapshot_for(method).is_modern() {
             Arc::clone(self).send_message(cancel_notification(id));
         }
         false
     }
 
-    /// Tells a legacy server that its session is over.
+    /// Ends the session of a legacy server with a DELETE.
     pub(crate) async fn delete_session(&self) {
         let snapshot = self.session.snapshot();
         if snapshot.id.is_none() || self.core.stop.is_cancelled() {
@@ -177,11 +177,11 @@ impl StreamableHttp {
         }
         let outgoing =
             SessionRequest::redirectable(Method::DELETE, &snapshot, HeaderMap::new(), Bytes::new());
-        // A server that does not want goodbyes answers 405; the session is over all the same.
+        // A server without support for it responds with 405; the session ends anyway.
         drop(tokio::time::timeout(DELETE_LIMIT, self.send(outgoing)).await);
     }
 
-    /// The session as a request sees it: probes belong to no session yet.
+    /// Returns the session state for a request; probes are sent before there is a session.
     fn snapshot_for(&self, method: &str) -> SessionSnapshot {
         let snapshot = self.session.snapshot();
         match method {
@@ -193,7 +193,7 @@ impl StreamableHttp {
         }
     }
 
-    /// Sends with the headers of the session.
+    /// Sends an HTTP request with the headers of the session.
     pub(super) async fn send(
         &self,
         outgoing: SessionRequest<'_>,
@@ -216,7 +216,7 @@ impl StreamableHttp {
         Ok(response)
     }
 
-    /// Says what an answer means that has a status for no.
+    /// Returns the error for a response with an error status.
     async fn request_error(&self, failure: FailedResponse, id: u64) -> RequestError {
         let status = failure.status;
         let body = failure.body.unwrap_or_default();
@@ -232,16 +232,16 @@ impl StreamableHttp {
         }
     }
 
-    /// Returns the generation of the session, once nobody is busy with beginning one.
+    /// Waits until the session is not being renewed, and returns its generation.
     pub(super) async fn stable_generation(&self) -> u64 {
-        // Closing the semaphore is nowhere done, so the permit is only a turn.
+        // The semaphore is never closed, so this always gets the permit.
         let _turn = self.renewal_lock.acquire().await;
         self.session.snapshot().generation
     }
 
-    /// Begins a new session in place of one that the server has forgotten.
+    /// Starts a new session in place of one that the server has lost.
     async fn renew(self: &Arc<Self>, lost: u64) -> Result<(), RequestError> {
-        // Closing the semaphore is nowhere done, so the permit is only a turn.
+        // The semaphore is never closed, so this always gets the permit.
         let _turn = self.renewal_lock.acquire().await;
         if self.session.snapshot().generation != lost {
             return Ok(());
@@ -298,10 +298,10 @@ pub(super) fn http_error(error: HttpError) -> RequestError {
     RequestError::Http(Arc::new(error))
 }
 
-/// An answer with a status that says no.
+/// A response with an error status.
 struct FailedResponse {
     status: StatusCode,
-    /// Is missing if it is long or broke off.
+    /// `None` if it is too long or incomplete.
     body: Option<Bytes>,
 }
 
@@ -311,10 +311,10 @@ impl FailedResponse {
         Self { status, body: response.body.collect(MAX_ERROR_BODY).await.ok() }
     }
 
-    /// Tells what the answer to request `id` says about our session.
+    /// Tells whether the response to request `id` means that the session is lost.
     ///
-    /// An answer under that id comes from a server that has taken the request, whatever its status,
-    /// and what could not be read may be one. Some servers put a word in place of the id.
+    /// A body with that id comes from a server that has accepted the request, whatever the status,
+    /// and a body that could not be read may be one. Some servers put a text in place of the id.
     fn session_loss(&self, id: u64) -> SessionLoss {
         let Some(body) = self.body.as_ref().filter(|body| !response_reader::is_answer_to(body, id))
         else {
@@ -329,31 +329,31 @@ impl FailedResponse {
     }
 }
 
-/// What a refusal says about the legacy session of a request.
+/// Whether an error response means that the legacy session is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SessionLoss {
-    /// Nothing.
+    /// It is not about the session.
     None,
-    /// The server does not know it any more (404), so it did nothing with the request.
+    /// The server does not know the session any more (404), so it has not executed the request.
     Certain,
-    /// The server talks about it; whether it did something with the request is not known.
+    /// A 400 that mentions the session; the server may have executed the request.
     Possible,
 }
 
-/// Calls are never sent twice, so a redirect is no reason to send one again.
+/// Tool calls are never sent twice, so their redirects are not followed.
 fn redirect_policy(method: &str) -> RedirectPolicy {
     if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow }
 }
 
-/// Tells whether a status is the server's own judgement of a request. Others may come from
-/// something in front of it, after it has begun.
+/// Tells whether a status is the server's own response to the request. Other statuses may come from
+/// a proxy, after the server has started to execute the request.
 fn is_about_request(status: StatusCode) -> bool {
     !status.is_server_error()
         && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 impl<'a> SessionRequest<'a> {
-    /// Wraps what may be sent again where a redirect leads.
+    /// Creates a request that is sent again to the target of a redirect.
     pub(super) fn redirectable(
         method: Method,
         snapshot: &'a SessionSnapshot,

@@ -1,8 +1,9 @@
-//! Streamable HTTP: one POST per message, answered with JSON or with a stream of events.
+//! Streamable HTTP: one POST per message; the response is JSON or an event stream.
 //!
-//! The one who asks reads the answer himself; no task is between him and the socket. `exchange` is
-//! one request, `response_reader` reads its answer, `session` what a legacy server remembers of us,
-//! `stream` the legacy stream for everything that belongs to no request.
+//! The caller's own future reads the response; there is no task between it and the
+//! socket. `exchange` sends one request, `response_reader` reads its response, `session`
+//! keeps the revision and the legacy session id, `stream` is the legacy GET stream
+//! for messages outside of any response.
 
 mod exchange;
 mod response_reader;

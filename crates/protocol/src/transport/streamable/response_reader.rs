@@ -1,7 +1,7 @@
-//! Reads the answer to a request: a JSON body, or events until the answer is among them.
+//! Reads the response to a request: a JSON body, or an event stream up to the response.
 //!
-//! A legacy stream that breaks off after an event with an id is resumed from there; whatever else
-//! is on a stream is routed like everything a server says.
+//! A legacy stream that breaks after an event with an id is resumed from that event. All other
+//! messages on a stream are routed by the session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,28 +20,28 @@ use crate::http_client::{Body, HttpError, HttpResponse};
 use crate::session::{RequestError, RequestOutcome, Warning};
 use crate::transport::events::{Event, EventParser};
 
-/// How long to wait before a stream is resumed, if the server does not say.
+/// How long to wait before a stream is resumed, if the server sends no `retry`.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// The longest wait that a server may ask for.
+/// The longest `retry` that a server may set.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 
-/// One request whose answer is being read.
+/// A request whose response is being read.
 pub(super) struct ResponseReader<'a> {
     pub(super) http: &'a Arc<StreamableHttp>,
     pub(super) id: u64,
     pub(super) snapshot: &'a SessionSnapshot,
 }
 
-/// Where a text comes from.
+/// Where a message comes from.
 #[derive(Clone, Copy)]
 enum MessageSource {
-    /// The whole body of an answer.
+    /// The whole body of a response.
     Body,
     /// One of the events on a stream.
     Event,
 }
 
-/// Where a stream was when it broke off.
+/// Where to resume a stream that broke.
 #[derive(Default)]
 struct ResumePoint {
     last: Option<ByteString>,
@@ -49,7 +49,7 @@ struct ResumePoint {
 }
 
 impl ResponseReader<'_> {
-    /// Reads the answer; `None` if the server accepted the request but said nothing here.
+    /// Reads the response; `None` if the server accepted the request with an empty body.
     pub(super) async fn read(
         &self,
         response: HttpResponse,
@@ -66,7 +66,7 @@ impl ResponseReader<'_> {
             return if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
                 Ok(None)
             } else {
-                Err(RequestError::InvalidResponse("an empty body".into()))
+                Err(RequestError::InvalidResponse("the body is empty".into()))
             };
         }
         if let Some(outcome) = self.find_outcome(&body, MessageSource::Body) {
@@ -75,7 +75,7 @@ impl ResponseReader<'_> {
             }
             return outcome.map(Some);
         }
-        // Events without the header that announces them.
+        // Some servers send events without `Content-Type: text/event-stream`.
         let mut parser = EventParser::new(limit);
         parser.push(body.clone());
         while let Ok(Some(event)) = parser.next_event() {
@@ -86,13 +86,13 @@ impl ResponseReader<'_> {
         match status {
             StatusCode::ACCEPTED => Ok(None),
             _ if is_answer(&body) => {
-                Err(RequestError::InvalidResponse("a result with another id".into()))
+                Err(RequestError::InvalidResponse("the result has another id".into()))
             }
-            _ => Err(RequestError::InvalidResponse("no JSON-RPC message".into())),
+            _ => Err(RequestError::InvalidResponse("it is not a JSON-RPC message".into())),
         }
     }
 
-    /// Looks for our answer in one text, and routes everything else in it.
+    /// Looks for the response to this request in one text, and routes all other messages in it.
     fn find_outcome(
         &self,
         text: &Bytes,
@@ -105,11 +105,11 @@ impl ResponseReader<'_> {
                 let named = id.as_ref().and_then(Id::as_sent_number);
                 let is_open = |id| core.pending.is_open(id);
                 let is_ours = match (source, &outcome) {
-                    // Without an id it can hardly be meant for another request, but a result under
-                    // another id says nothing about ours.
+                    // Without an id it is hardly meant for another request. A result with another
+                    // id is not the result of this request.
                     (MessageSource::Event, _) | (_, Ok(_)) => is_alone && id.is_none(),
-                    // Some servers put a word in place of the id when they refuse; that settles
-                    // nothing either, but its reason is worth more than its absence.
+                    // Some servers put a text in place of the id of an error. Such an error is
+                    // inconclusive, but its message is better than none.
                     (MessageSource::Body, Err(_)) => is_alone && !named.is_some_and(is_open),
                 };
                 if named == Some(self.id) || is_ours {
@@ -184,7 +184,7 @@ impl ResponseReader<'_> {
         }
     }
 
-    /// Reads events; the outer error says how the stream broke off before the answer.
+    /// Reads events up to the response; the outer error is why the stream broke before it.
     async fn events_until_answer(
         &self,
         body: &mut Body,
@@ -231,7 +231,7 @@ impl ResponseReader<'_> {
         let is_message = event.is_message();
         let outcome = self.find_outcome(&event.data, MessageSource::Event);
         if outcome.is_some() && !is_message {
-            self.warn("answers with events that are no messages");
+            self.warn("answers with events that are not messages");
         }
         outcome
     }
@@ -250,33 +250,33 @@ impl ResponseReader<'_> {
     }
 }
 
-/// Waits for the answer to come on another stream.
+/// Waits for the response on another stream.
 async fn wait_for_other_stream(
     answer: &mut oneshot::Receiver<RequestOutcome>,
 ) -> Result<Json, RequestError> {
     match answer.await {
         Ok(found) => found.into_result(),
-        // Nobody will send any more; the stream itself still may.
+        // The entry was removed without a response; the stream itself may still have it.
         Err(_) => std::future::pending().await,
     }
 }
 
-/// Tells whether an answer is of this kind.
+/// Tells whether a response has this content type.
 pub(super) fn has_content_type(headers: &HeaderMap, kind: &str) -> bool {
     let found = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     found.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)
 }
 
-/// Which request an error is about.
+/// Which request a JSON-RPC error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorSubject {
-    /// The one it came as the answer to.
+    /// The request of this HTTP response.
     ThisRequest,
-    /// It does not say.
+    /// Unknown: the error has no usable id.
     Unknown,
 }
 
-/// Finds the JSON-RPC error in a body with a status that says no.
+/// Finds the JSON-RPC error in the body of an error response.
 pub(super) fn rpc_error_in(body: &Bytes, id: u64) -> Option<(RpcError, ErrorSubject)> {
     match envelope::read(body.clone()).ok()? {
         Received::One(Message::Response(RpcResponse { id: named, outcome: Err(error) })) => {
@@ -290,12 +290,12 @@ pub(super) fn rpc_error_in(body: &Bytes, id: u64) -> Option<(RpcError, ErrorSubj
     }
 }
 
-/// Tells whether a body is one answer, whatever it is the answer to.
+/// Tells whether a body is one JSON-RPC response, to whatever request.
 fn is_answer(body: &Bytes) -> bool {
     matches!(envelope::read(body.clone()), Ok(Received::One(Message::Response(_))))
 }
 
-/// Tells whether a body with a status that says no holds the answer to this very request.
+/// Tells whether the body of an error response has the JSON-RPC response to this request.
 pub(super) fn is_answer_to(body: &Bytes, id: u64) -> bool {
     let is_ours = |message: &Message| match message {
         Message::Response(answer) => answer.id.as_ref().and_then(Id::as_sent_number) == Some(id),

@@ -1,4 +1,4 @@
-//! What is the same for all requests to one server: the revision, and the legacy session.
+//! The state that all requests to one server share: the revision and the legacy session.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,11 +11,11 @@ use crate::era::{Era, Revision};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// The state that requests share.
+/// The shared state.
 #[derive(Default)]
 pub(super) struct StreamableSession {
     state: Mutex<SessionState>,
-    /// Wakes those who wait for another session.
+    /// Notified when a new session has started.
     started: Notify,
 }
 
@@ -23,12 +23,12 @@ pub(super) struct StreamableSession {
 struct SessionState {
     revision: Option<Revision>,
     id: Option<HeaderValue>,
-    /// The parameters of the `initialize` that began the session, for the next one.
+    /// The parameters of `initialize`, for renewing the session.
     initialize_params: Option<Json>,
     generation: u64,
 }
 
-/// The session as one request saw it.
+/// A copy of the state, for one request.
 #[derive(Clone)]
 pub(super) struct SessionSnapshot {
     pub(super) revision: Option<Revision>,
@@ -46,12 +46,12 @@ impl StreamableSession {
         }
     }
 
-    /// Fixes the revision that both sides use.
+    /// Sets the revision that both sides use.
     pub(super) fn set_revision(&self, revision: Revision) {
         self.state().revision = Some(revision);
     }
 
-    /// Notes that `initialize` went well.
+    /// Starts a session after `initialize` has succeeded.
     pub(super) fn start(&self, initialize_params: Option<&Json>, headers: &HeaderMap) {
         let mut state = self.state();
         state.id = headers.get(SESSION_ID).cloned();
@@ -61,7 +61,7 @@ impl StreamableSession {
         self.started.notify_waiters();
     }
 
-    /// Waits until another session than this one has begun.
+    /// Waits until a session newer than this generation has started.
     pub(super) async fn wait_until_replaced(&self, generation: u64) {
         loop {
             let started = self.started.notified();
@@ -72,7 +72,7 @@ impl StreamableSession {
         }
     }
 
-    /// Takes over a session id that a server changes while it is used.
+    /// Takes over a session id that the server has changed during the session.
     pub(super) fn update_id(&self, headers: &HeaderMap) {
         let Some(id) = headers.get(SESSION_ID) else { return };
         let mut state = self.state();
@@ -91,7 +91,7 @@ impl StreamableSession {
 }
 
 impl SessionSnapshot {
-    /// Adds the headers that every request of this session has.
+    /// Adds the headers of every request in this session.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         if let Some(revision) = self.revision {
             headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));

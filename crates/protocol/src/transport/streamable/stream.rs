@@ -1,8 +1,8 @@
-//! The legacy stream for what a server says outside of any answer, opened with GET.
+//! The legacy GET stream for messages that a server sends outside of any response.
 //!
-//! A server that has no such stream says so once (405 and the like) and is left alone. A stream
-//! that breaks off is opened again, from the last event that was seen. It belongs to a session:
-//! when that is forgotten, the stream ends with it, and the next session gets one of its own.
+//! A server without such a stream refuses once (405 and similar) and is not asked again. A stream
+//! that breaks is opened again from its last event. A stream belongs to one session: it ends with
+//! the session, and the next session gets a new stream.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use crate::transport::events::EventParser;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const MIN_RETRY: Duration = Duration::from_millis(100);
 const MAX_RETRY: Duration = Duration::from_secs(60);
-/// After so many bytes of a stream the reading rests.
+/// After so many bytes of a stream the reader pauses.
 const PAUSE_AFTER: usize = 256 << 10;
-/// How long it rests.
+/// How long it pauses.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl StreamableHttp {
-    /// Opens the stream and keeps it open; returns once the server has answered, or `limit` passed.
+    /// Opens the stream and keeps it open; returns when the server responds or `limit` has passed.
     ///
-    /// Servers send their questions on this stream, so it should stand before the first call.
+    /// Servers send their requests on this stream, so it should be open before the first call.
     pub(crate) async fn open_stream(self: &Arc<Self>, limit: Duration) {
         let (opened, is_open) = oneshot::channel();
         let http = Arc::clone(self);
@@ -44,18 +44,18 @@ impl StreamableHttp {
                 () = http.keep_stream(opened) => {}
             }
         });
-        // Whether there is a stream or not, the wait is over.
+        // The connection works with and without the stream.
         drop(tokio::time::timeout(limit, is_open).await);
     }
 
-    /// Keeps a stream for one session after the other.
+    /// Keeps a stream open for each session in turn.
     async fn keep_stream(self: &Arc<Self>, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
         loop {
             let generation = self.stable_generation().await;
             let mut replaced = pin!(self.session.wait_until_replaced(generation));
             tokio::select! {
-                // Looked at first, so that nothing is opened in a session that is only beginning.
+                // Polled first, so that no stream is opened for a session that is already replaced.
                 biased;
                 () = &mut replaced => continue,
                 end = self.keep_stream_of_session(&mut opened) => match end {
@@ -67,7 +67,7 @@ impl StreamableHttp {
         }
     }
 
-    /// Keeps the stream of one session; returns when the server does not give it.
+    /// Keeps the stream of one session open; returns when the server refuses it.
     async fn keep_stream_of_session(
         self: &Arc<Self>,
         opened: &mut Option<oneshot::Sender<()>>,
@@ -78,7 +78,7 @@ impl StreamableHttp {
         loop {
             let body = self.get(last.as_ref()).await;
             if let Some(opened) = opened.take() {
-                // Nobody may be waiting any more.
+                // The receiver may be gone.
                 let _ignored = opened.send(());
             }
             match body {
@@ -86,7 +86,7 @@ impl StreamableHttp {
                     failures = 0;
                     self.read_stream(&mut body, &mut last, &mut retry).await;
                 }
-                // A server in trouble may come back; one without a stream will not get one.
+                // 405 means that the server has no such stream; other errors may be temporary.
                 Err(RequestError::Status { status: StatusCode::METHOD_NOT_ALLOWED, .. }) => {
                     return StreamRefusal::Always;
                 }
@@ -114,7 +114,7 @@ impl StreamableHttp {
         while let Ok(Some(chunk)) = body.chunk().await {
             turn += chunk.len();
             if turn >= PAUSE_AFTER {
-                // Nobody asked for what comes here, so it can wait for everybody else.
+                // These messages are unsolicited, so other tasks have priority.
                 turn = 0;
                 tokio::time::sleep(PAUSE).await;
             }
@@ -123,7 +123,7 @@ impl StreamableHttp {
                 let event = match parser.next_event() {
                     Ok(Some(event)) => event,
                     Ok(None) => break,
-                    // What is over the limit cannot be read on; begin anew behind it.
+                    // The parser cannot continue after an oversized event; reconnect.
                     Err(_) => return,
                 };
                 if let Some(id) = &event.id {
@@ -138,7 +138,7 @@ impl StreamableHttp {
         }
     }
 
-    /// Goes on with a stream that broke off.
+    /// Resumes a stream that broke.
     pub(super) async fn resume(self: &Arc<Self>, last: &ByteString) -> Result<Body, RequestError> {
         self.get(Some(last)).await
     }
@@ -156,13 +156,13 @@ impl StreamableHttp {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });
         }
         if !has_content_type(&response.headers, "text/event-stream") {
-            return Err(RequestError::InvalidResponse("no event stream".into()));
+            return Err(RequestError::InvalidResponse("it is not an event stream".into()));
         }
         Ok(response.body)
     }
 }
 
-/// For how long a server gives no stream.
+/// For how long a server refuses the stream.
 enum StreamRefusal {
     ThisSession,
     Always,

@@ -1,5 +1,5 @@
-//! Reads pages that are not as they should be: without a list, with a bare list, with names as
-//! keys, or with an entry that is no object.
+//! Reads irregular pages: the list is missing, is the result itself, or is an object with names as
+//! keys, or an entry is not an object.
 
 use bytestring::ByteString;
 
@@ -53,7 +53,7 @@ fn add_all<T: ListEntry>(raw_page: &mut RawPage<'_, T>, page: &Json, list: &str)
     }
 }
 
-/// Reads one entry; `key` names it if it does not do so itself.
+/// Reads one entry; `key` is used if the entry has no key member.
 pub(super) fn read_entry<T: ListEntry>(
     raw: Json,
     key: Option<&ByteString>,

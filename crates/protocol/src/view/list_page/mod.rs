@@ -1,8 +1,8 @@
-//! One page of a list, taken apart entry by entry.
+//! One page of a list result, parsed entry by entry: tools, resources, prompts, tasks.
 //!
-//! An entry that cannot be used is set aside with the reason, and all others work. An ordinary page
-//! is gone through once (`single_pass`), an odd one more often (`lenient`); entries share the
-//! page's buffer, so a list takes little more memory than its text.
+//! An invalid entry is rejected with the reason and does not affect the others. A regular page is
+//! parsed in one pass (`single_pass`), an irregular one in several (`lenient`). Entries share the
+//! buffer of the page, so a list takes little more memory than its text.
 
 mod lenient;
 mod member_spans;
@@ -21,24 +21,24 @@ use super::violation::{JsonType, ProtocolViolation, ViolationKind};
 use crate::Json;
 use crate::scan::{self, decode_string, find};
 
-/// An entry of a list that a server offers.
+/// An entry of a list result.
 pub trait ListEntry: Sized {
     /// The member of the result that holds the list.
     const LIST: &'static str;
 
-    /// The member of an entry that names it.
+    /// The member that identifies an entry.
     const KEY: &'static str;
 
-    /// The members whose places an entry remembers, because they are asked for in any case.
+    /// The members whose positions an entry stores, because every consumer needs them.
     const INDEXED_MEMBERS: [&'static str; 2];
 
-    /// Makes an entry of its name, its text and the places of [`ListEntry::INDEXED_MEMBERS`] in it.
+    /// Creates an entry from its key, its text and the positions of [`ListEntry::INDEXED_MEMBERS`].
     fn new(key: ByteString, raw: Json, spans: MemberSpans) -> Self;
 
-    /// Returns the entry as it came.
+    /// Returns the entry as the server sent it.
     fn raw(&self) -> &Json;
 
-    /// Returns what is against the rules in it.
+    /// Returns the protocol violations in it.
     fn violations(&self) -> Vec<ProtocolViolation>;
 
     /// Reads a single entry.
@@ -61,58 +61,58 @@ pub trait ListEntry: Sized {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage<T> {
-    /// The entries that can be used, in order.
+    /// The valid entries, in order.
     pub items: Vec<T>,
-    /// The entries that cannot.
+    /// The invalid entries.
     pub rejected: Vec<RejectedEntry>,
-    /// What to ask for the next page with.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How long the page may be kept.
+    /// How long the page may be cached.
     pub cache: CacheHints,
     /// `_meta` of the result.
     pub meta: Option<Json>,
-    /// What is against the rules in the page itself; the entries have their own.
+    /// The protocol violations of the page itself, without those of the entries.
     pub violations: Vec<ProtocolViolation>,
-    /// Whether there were more entries than wanted; those were not read, nor what follows them.
+    /// Whether there were more entries than the limit; the rest of the page was not read.
     pub is_truncated: bool,
 }
 
-/// An entry that cannot be used.
+/// An invalid entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedEntry {
-    /// The entry as it came.
+    /// The entry as the server sent it.
     pub raw: Json,
-    /// Why it cannot be used.
+    /// Why it is invalid.
     pub why: ProtocolViolation,
 }
 
-/// How long a result may be kept, and for whom (2026-07-28).
+/// How long a result may be cached, and for whom (2026-07-28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheHints {
-    /// For how long; zero if the server did not say.
+    /// For how long; zero if not specified.
     pub ttl: Duration,
     /// For whom.
     pub scope: CacheScope,
 }
 
-/// Who may be given a result that was kept.
+/// Who may get a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CacheScope {
-    /// Only those with the same authorization.
+    /// Only clients with the same authorization.
     #[default]
     Private,
-    /// Everybody.
+    /// Every client.
     Public,
 }
 
 impl CacheHints {
-    /// Reads the hints of a result; what is not understood counts as "do not keep, do not share".
+    /// Reads the hints of a result; invalid hints mean: do not cache, do not share.
     pub fn read(result: &Json) -> Self {
         let [ttl, scope] = find(result.as_str(), ["ttlMs", "cacheScope"]);
         Self::from_parts(ttl, scope)
     }
 
-    /// Returns what holds for both of two results.
+    /// Returns the stricter hints of two results.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         let is_public = [self, other].iter().all(|hints| hints.scope == CacheScope::Public);
@@ -129,12 +129,12 @@ impl CacheHints {
 }
 
 impl<T: ListEntry> ListPage<T> {
-    /// Reads the result of a list request, whatever it is.
+    /// Reads the result of a list request from any JSON value.
     pub fn read(result: &Json) -> Self {
         Self::read_up_to(result, usize::MAX)
     }
 
-    /// Reads at most so many entries of a result, good and bad ones together.
+    /// Reads at most this many entries of a result, including invalid ones.
     pub(crate) fn read_up_to(result: &Json, limit: usize) -> Self {
         let mut violations = Vec::new();
         let raw_page = single_pass::read(result, limit)
@@ -156,14 +156,14 @@ impl<T: ListEntry> ListPage<T> {
     }
 }
 
-/// What was found in the text of an entry on the way through it.
+/// The members that were found while scanning an entry.
 #[derive(Default)]
 struct EntryMembers<'a> {
     name: Option<&'a str>,
     members: [Option<&'a str>; 2],
 }
 
-/// Makes an entry of an object in a page; `key` names it if it does not do so itself.
+/// Creates an entry from an object in a page; `key` is used if the object has no key member.
 fn build_entry<T: ListEntry>(
     page: &Json,
     entry: &str,
@@ -191,7 +191,7 @@ fn build_entry<T: ListEntry>(
     Err(RejectedEntry { raw, why })
 }
 
-/// An empty cursor would ask for the first page again, so it means the end.
+/// Reads the cursor; an empty one means the end, because it would request the first page again.
 fn read_cursor(raw: &Json, violations: &mut Vec<ProtocolViolation>) -> Option<String> {
     if JsonType::of(raw) == JsonType::String {
         return raw.to_text().filter(|text| !text.is_empty());

@@ -1,11 +1,11 @@
-//! Reads an ordinary page: an object with an array of objects in it.
+//! Reads a regular page in one pass: an object with an array of objects.
 //!
-//! Whatever is not ordinary ends the reading, and `lenient` begins again.
+//! If the page is irregular, reading stops and `lenient` starts from the beginning.
 
 use super::{EntryMembers, ListEntry, RejectedEntry, build_entry};
 use crate::{Json, scan};
 
-/// A page in pieces.
+/// The unparsed members of a page, and its entries.
 pub(super) struct RawPage<'a, T> {
     pub(super) items: Vec<T>,
     pub(super) rejected: Vec<RejectedEntry>,
@@ -13,14 +13,14 @@ pub(super) struct RawPage<'a, T> {
     pub(super) ttl: Option<&'a str>,
     pub(super) scope: Option<&'a str>,
     pub(super) meta: Option<&'a str>,
-    /// How many more entries there may be, good or bad.
+    /// How many entries are read at most, valid or not.
     pub(super) limit: usize,
-    /// There were more entries than that, and they were not read.
+    /// There were more entries than the limit, and they were not read.
     pub(super) is_truncated: bool,
 }
 
 impl<T> RawPage<'_, T> {
-    /// Begins a page with at most so many entries.
+    /// Starts a page with at most this many entries.
     pub(super) fn with_limit(limit: usize) -> Self {
         Self {
             items: Vec::new(),
@@ -34,7 +34,7 @@ impl<T> RawPage<'_, T> {
         }
     }
 
-    /// Tells whether there is room for another entry, and takes note that there was one if not.
+    /// Tells whether another entry may be added; if not, marks the page as truncated.
     pub(super) fn has_room(&mut self) -> bool {
         self.is_truncated = self.items.len() + self.rejected.len() >= self.limit;
         !self.is_truncated
@@ -48,9 +48,9 @@ impl<T> RawPage<'_, T> {
     }
 }
 
-/// Reads a page in one pass; `None` if it is not an ordinary one.
+/// Reads a page in one pass; `None` if it is irregular.
 ///
-/// What comes after the last entry that there is room for is not looked at.
+/// Text after the last entry within the limit is not read.
 pub(super) fn read<T: ListEntry>(page: &Json, limit: usize) -> Option<RawPage<'_, T>> {
     let mut raw_page = RawPage::with_limit(limit);
     let mut has_list = false;
@@ -76,17 +76,17 @@ pub(super) fn read<T: ListEntry>(page: &Json, limit: usize) -> Option<RawPage<'_
             "\"ttlMs\"" => raw_page.ttl = value,
             "\"cacheScope\"" => raw_page.scope = value,
             "\"_meta\"" => raw_page.meta = value,
-            // The odd way decodes keys.
+            // Only the irregular path decodes keys.
             _ if key.contains('\\') => return None,
             _ => {}
         }
     }
-    // The list may be kept for long, so it should not keep room for twice as many.
+    // The list may be kept for long, so unused capacity is freed.
     raw_page.items.shrink_to_fit();
     (has_list && cursor.is_complete()).then_some(raw_page)
 }
 
-/// Reads the next entry of a list; `None` if it is no object.
+/// Reads the next entry of a list; `None` if it is not an object.
 fn entry<T: ListEntry>(
     page: &Json,
     list: &mut scan::JsonCursor<'_>,

@@ -1,4 +1,4 @@
-//! Pages with odd parts keep their good ones.
+//! Irregular pages, invalid entries, cursors, cache hints and limits.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn page(text: &str) -> ListPage<ToolDefinition> {
     ListPage::read(&text.parse().unwrap())
 }
 
-/// Names of the tools, reasons of the rejected, the cursor and the oddities, in one line.
+/// Compares the names of the tools, the reasons of rejected entries, the cursor and the violations.
 fn check(text: &str, expected: &str) {
     let page = page(text);
     let names: Vec<_> = page.items.iter().map(|tool| tool.name().to_string()).collect();
@@ -76,7 +76,7 @@ fn a_page_is_read_up_to_the_limit() {
     check(three, 2, "a 1 true");
     check(three, 0, " 0 true");
     check(r#"{"tools":[]}"#, 0, " 0 false");
-    // Pages of another shape end there, too.
+    // The limit also applies to irregular lists.
     check(r#"{"tools":{"a":{},"b":{},"c":{}}}"#, 2, "a,b 0 true");
     check(r#"[{"name":"a"},7,{"name":"c"}]"#, 2, "a 1 true");
     check(r#"{"tools":[{"name":"a"},7,8,9]}"#, 3, "a 2 true");

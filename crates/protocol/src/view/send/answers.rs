@@ -1,5 +1,6 @@
-//! What a client answers when a server asks: results of requests before 2026-07-28, entries of
-//! `inputResponses` since.
+//! Responses to requests of a server: elicitation, sampling, roots.
+//!
+//! Before 2026-07-28 they are results of JSON-RPC requests, since then entries of `inputResponses`.
 
 use serde::Serialize;
 
@@ -9,18 +10,18 @@ use crate::era::Revision;
 use crate::view::annotations::Role;
 use crate::view::content::{Content, ContentBlock};
 
-/// What the person did with a question.
+/// The response of the person to an elicitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ElicitationAnswer {
-    /// They agreed; a form brings its content, a page none.
+    /// Accepted; with the content of the form, or nothing for a URL.
     Accept(Option<Object>),
-    /// They said no.
+    /// Declined explicitly.
     Decline,
-    /// They did not decide.
+    /// Dismissed without a decision.
     Cancel,
 }
 
-/// Writes the answer to `elicitation/create`.
+/// Writes the result of `elicitation/create`.
 pub fn elicitation_result(answer: &ElicitationAnswer) -> Json {
     #[derive(Serialize)]
     struct Answer<'a> {
@@ -37,30 +38,30 @@ pub fn elicitation_result(answer: &ElicitationAnswer) -> Json {
     encode(&Answer { action, content })
 }
 
-/// What a model said.
+/// The message of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SamplingAnswer {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// The blocks it said; see [`text_block`].
+    /// The content blocks; see [`text_block`].
     pub content: Vec<Json>,
-    /// Why it stopped, such as `endTurn`, `maxTokens`, `stopSequence` or `toolUse`.
+    /// Why the model stopped, such as `endTurn`, `maxTokens`, `stopSequence` or `toolUse`.
     pub stop_reason: Option<String>,
 }
 
-/// An answer that cannot be sent to a server of this revision.
+/// The reason why an answer cannot be sent to a server of this revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsendable {
-    /// Before 2025-11-25 an answer is exactly one block.
+    /// Before 2025-11-25 an answer must have exactly one block.
     #[error("an answer of several blocks cannot be sent in this revision of the protocol")]
     Several,
-    /// A block of this kind does not exist in the revision.
+    /// The type of a block does not exist in the revision.
     #[error("a block of this kind cannot be sent in this revision of the protocol")]
     Kind,
 }
 
-/// Writes the answer to `sampling/createMessage`.
+/// Writes the result of `sampling/createMessage`.
 pub fn sampling_result(answer: &SamplingAnswer, revision: Revision) -> Result<Json, Unsendable> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -106,7 +107,7 @@ fn is_known(block: &Json, revision: Revision) -> bool {
     revision >= since && block.violations().is_empty()
 }
 
-/// Writes a block of text.
+/// Writes a text block.
 pub fn text_block(text: &str) -> Json {
     #[derive(Serialize)]
     struct Block<'a> {
@@ -117,17 +118,17 @@ pub fn text_block(text: &str) -> Json {
     encode(&Block { r#type: "text", text })
 }
 
-/// A folder that servers are told about.
+/// A root that the client reports to servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RootEntry {
-    /// Its address; must begin with `file://`.
+    /// The URI; must begin with `file://`.
     pub uri: String,
-    /// Its name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// Writes the answer to `roots/list`.
+/// Writes the result of `roots/list`.
 pub fn roots_result(roots: &[RootEntry]) -> Json {
     #[derive(Serialize)]
     struct Answer<'a> {

@@ -1,6 +1,6 @@
-//! What the client can do, written for each revision.
+//! Client capabilities, written for each revision.
 //!
-//! The tools that a server offers may depend on this, so it is part of what makes a session.
+//! The tools of a server may depend on them, so a session cannot change them.
 
 use serde::Serialize;
 
@@ -8,64 +8,64 @@ use super::{EmptyObject, Object, PairsAsObject, encode};
 use crate::Json;
 use crate::era::{Era, Revision};
 
-/// What the client can do.
+/// The capabilities of the client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientCapabilities {
-    /// It tells servers about folders.
+    /// It reports roots.
     pub roots: Option<RootsSupport>,
-    /// It lets a model speak.
+    /// It supports sampling.
     pub sampling: Option<SamplingSupport>,
-    /// It asks the person (from 2025-06-18 on).
+    /// It supports elicitation (from 2025-06-18 on).
     pub elicitation: Option<ElicitationSupport>,
     /// It runs requests of the server as tasks (2025-11-25 only).
     pub tasks: Option<TasksSupport>,
-    /// Experiments, by name.
+    /// Experimental capabilities, by name.
     pub experimental: Vec<(String, Object)>,
     /// Extensions and their settings, by name (from 2026-07-28 on).
     pub extensions: Vec<(String, Object)>,
 }
 
-/// How the client deals with folders.
+/// How the client supports roots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RootsSupport {
-    /// It tells when they change (before 2026-07-28).
+    /// It notifies when they change (before 2026-07-28).
     pub list_changed: bool,
 }
 
-/// What the client lets a model do.
+/// How the client supports sampling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SamplingSupport {
-    /// Use tools (from 2025-11-25 on).
+    /// The model may use tools (from 2025-11-25 on).
     pub tools: bool,
-    /// See more of the session (from 2025-11-25 on).
+    /// The model may get more context of the session (from 2025-11-25 on).
     pub context: bool,
 }
 
-/// How the client asks the person.
+/// How the client supports elicitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElicitationSupport {
     /// With forms.
     pub form: bool,
-    /// With pages in a browser (from 2025-11-25 on).
+    /// With URLs that are opened in a browser (from 2025-11-25 on).
     pub url: bool,
 }
 
-/// What the client does with tasks.
-#[expect(clippy::struct_excessive_bools, reason = "four promises that do not depend on each other")]
+/// How the client supports tasks.
+#[expect(clippy::struct_excessive_bools, reason = "four independent capabilities")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TasksSupport {
-    /// It lists them.
+    /// It lists tasks.
     pub list: bool,
-    /// It cancels them.
+    /// It cancels tasks.
     pub cancel: bool,
-    /// It lets a model speak as a task.
+    /// It runs sampling as a task.
     pub sampling: bool,
-    /// It asks the person as a task.
+    /// It runs elicitation as a task.
     pub elicitation: bool,
 }
 
 impl ClientCapabilities {
-    /// Writes what the revision knows.
+    /// Writes the capabilities that the revision knows.
     pub fn render(&self, revision: Revision) -> Json {
         let has_modes = revision >= Revision::V2025_11_25;
         let has_tasks = revision == Revision::V2025_11_25;
@@ -86,7 +86,7 @@ impl ClientCapabilities {
     }
 }
 
-/// Before pages existed, the capability alone promised forms.
+/// Writes the capability for elicitation; before 2025-11-25 it has no modes and means forms.
 fn elicitation(support: ElicitationSupport, revision: Revision) -> Option<ElicitationJson> {
     if revision < Revision::V2025_06_18 {
         None

@@ -1,4 +1,4 @@
-//! Who the client is.
+//! Client info: name and version of the client.
 
 use serde::Serialize;
 
@@ -6,32 +6,32 @@ use super::encode;
 use crate::Json;
 use crate::era::Revision;
 
-/// Who the client says it is.
+/// The name and version of the client.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its version.
+    /// The version.
     pub version: String,
-    /// Its name for people (from 2025-06-18 on).
+    /// The display name (from 2025-06-18 on).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is (from 2025-11-25 on).
+    /// The description (from 2025-11-25 on).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where its page is (from 2025-11-25 on).
+    /// The URL of the website (from 2025-11-25 on).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
 }
 
 impl ClientInfo {
-    /// Introduces a client by name and version only.
+    /// Creates the info with name and version only.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..Self::default() }
     }
 
-    /// Writes what the revision knows.
+    /// Writes the members that the revision knows.
     pub fn render(&self, revision: Revision) -> Json {
         let mut info = self.clone();
         if revision < Revision::V2025_06_18 {

@@ -1,7 +1,7 @@
-//! What Wharf sends, written strictly: only what the revision in use knows.
+//! Builders for what the client sends: params, capabilities, responses.
 //!
-//! A server may be built from the schema alone, so what it does not name is left out rather than
-//! sent and hoped to be ignored. `_meta` is added last, by [`with_meta`](super::with_meta).
+//! They write only what the revision knows: a server may validate against its schema and reject
+//! unknown members. `_meta` is added last, by [`with_meta`](super::with_meta).
 
 mod answers;
 mod capabilities;
@@ -31,12 +31,12 @@ use serde::Serialize;
 
 use crate::Json;
 
-/// Encodes what cannot fail: structs with texts as keys and JSON that is checked already.
+/// Encodes a value for which encoding cannot fail: string keys and validated JSON only.
 fn encode<T: Serialize>(value: &T) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }
 
-/// An empty object, which says "yes" wherever only presence counts.
+/// An empty object, for capabilities that are declared by presence.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct EmptyObject {}
 
@@ -46,7 +46,7 @@ impl EmptyObject {
     }
 }
 
-/// Pairs as an object, in their order.
+/// Serializes key-value pairs as an object, in their order.
 struct PairsAsObject<'a, V>(&'a [(String, V)]);
 
 impl<V: Serialize> Serialize for PairsAsObject<'_, V> {

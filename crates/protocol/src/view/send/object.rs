@@ -1,4 +1,4 @@
-//! JSON that is known to be an object, so that nothing else can be sent as arguments.
+//! JSON that is known to be an object: the type of arguments.
 
 use serde::{Serialize, Serializer};
 
@@ -8,7 +8,7 @@ use crate::Json;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object(Json);
 
-/// The value is no object.
+/// The value is not an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a JSON object")]
 pub struct NotAnObject;

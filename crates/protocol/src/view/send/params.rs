@@ -1,7 +1,7 @@
-//! Parameters of the requests and notifications of a client.
+//! Params of the requests and notifications of a client.
 //!
-//! Those without a function here have none: `ping`, `roots/list_changed`, `initialized`,
-//! `server/discover` (all but their `_meta`).
+//! Methods without a function here have no params besides `_meta`: `ping`, `roots/list_changed`,
+//! `initialized`, `server/discover`.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub fn initialize(
     })
 }
 
-/// Writes the parameters of any list request; without a cursor, for the first page.
+/// Writes the parameters of any list request; without a cursor, it requests the first page.
 pub fn page(cursor: Option<&str>) -> Json {
     #[derive(Serialize)]
     struct Params<'a> {
@@ -46,7 +46,7 @@ pub fn page(cursor: Option<&str>) -> Json {
     encode(&Params { cursor })
 }
 
-/// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is how long to keep the result.
+/// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is the time to live of the task.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
     #[derive(Serialize)]
     struct Params<'a> {
@@ -89,7 +89,7 @@ pub fn directory(uri: &str, cursor: Option<&str>) -> Json {
     encode(&Params { uri, cursor })
 }
 
-/// Writes the parameters of `prompts/get`; the values of arguments are texts.
+/// Writes the parameters of `prompts/get`; the arguments are strings.
 pub fn get_prompt(name: &str, arguments: &[(String, String)]) -> Json {
     #[derive(Serialize)]
     struct Params<'a> {
@@ -101,25 +101,25 @@ pub fn get_prompt(name: &str, arguments: &[(String, String)]) -> Json {
     encode(&Params { name, arguments: (!arguments.is_empty()).then_some(PairsAsObject(arguments)) })
 }
 
-/// What an argument belongs to.
+/// The prompt or template that an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
     /// A prompt, by name.
     Prompt(String),
-    /// A template of resources, by its pattern.
+    /// A resource template, by its URI template.
     ResourceTemplate(String),
 }
 
-/// An argument to be completed.
+/// A request to complete an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionRequest {
-    /// What it belongs to.
+    /// The prompt or template of the argument.
     pub reference: Reference,
-    /// Its name.
+    /// The name of the argument.
     pub argument: String,
-    /// What has been typed so far.
+    /// The incomplete value.
     pub value: String,
-    /// The arguments that are known already (from 2025-06-18 on).
+    /// The values of other arguments (from 2025-06-18 on).
     pub known: Vec<(String, String)>,
 }
 
@@ -195,14 +195,14 @@ pub fn task(id: &str) -> Json {
     encode(&Params { task_id: id })
 }
 
-/// Writes the parameters of `tasks/update` (the extension for tasks): answers by their keys.
+/// Writes the parameters of `tasks/update` (the extension for tasks): input responses by key.
 pub fn update_task(id: &str, responses: &[(String, Json)]) -> Json {
     with_responses(&task(id), responses, None)
 }
 
-/// Returns the parameters of a request that is sent again with answers (from 2026-07-28 on).
+/// Returns the parameters of a request that is repeated with input responses (from 2026-07-28 on).
 ///
-/// The state goes back byte by byte, or not at all if there was none.
+/// The request state is sent back unchanged, if there was one.
 pub fn with_responses(params: &Json, responses: &[(String, Json)], state: Option<&Json>) -> Json {
     let answers = encode(&PairsAsObject(responses));
     let mut entries = vec![("inputResponses", answers.as_str())];
@@ -223,14 +223,14 @@ pub fn cancelled(request: u64, reason: Option<&str>) -> Json {
     encode(&Params { request_id: request, reason })
 }
 
-/// How far a request of a server is.
+/// The progress of a request of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgressParams {
-    /// The server's token, as it came.
+    /// The server's progress token, unchanged.
     pub token: Json,
     /// How much is done.
     pub progress: f64,
-    /// How much there is to do.
+    /// How much there is to do in total.
     pub total: Option<f64>,
     /// What is being done (from 2025-03-26 on).
     pub message: Option<String>,
@@ -249,7 +249,7 @@ pub fn progress(report: &ProgressParams, revision: Revision) -> Json {
         message: Option<&'a str>,
     }
 
-    // What is no number would be written as null.
+    // A number that is not finite would be written as null.
     let finite = |number: f64| if number.is_finite() { number } else { 0.0 };
     encode(&Params {
         progress_token: &report.token,

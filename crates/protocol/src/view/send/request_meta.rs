@@ -1,11 +1,11 @@
-//! What every request carries since 2026-07-28.
+//! The `_meta` of every request since 2026-07-28: revision, client capabilities, client info.
 
 use super::{ClientCapabilities, ClientInfo};
 use crate::Json;
 use crate::era::Revision;
 use crate::view::meta::{key, with_meta};
 
-/// What every request carries, written once and added to each.
+/// The `_meta` of every request, encoded once and added to each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestMeta {
     version: String,
@@ -14,7 +14,7 @@ pub struct RequestMeta {
 }
 
 impl RequestMeta {
-    /// Writes what does not change from request to request.
+    /// Encodes the entries that are the same in every request.
     pub fn new(revision: Revision, capabilities: &ClientCapabilities, info: &ClientInfo) -> Self {
         Self {
             version: format!("\"{revision}\""),
@@ -23,8 +23,8 @@ impl RequestMeta {
         }
     }
 
-    /// Returns the parameters with all of this and with more entries of `_meta`, such as a
-    /// progress token.
+    /// Returns the parameters with these entries and more entries of `_meta`, such as a progress
+    /// token.
     pub fn apply(&self, params: Option<&Json>, more: &[(&str, &str)]) -> Json {
         let mut entries = Vec::with_capacity(more.len() + 3);
         entries.push((key::PROTOCOL_VERSION, self.version.as_str()));

@@ -1,7 +1,7 @@
-//! Turns pictures, sounds and other bytes of a result into files, when somebody wants them.
+//! Writes images, audio and other binary content of a result to files, on request.
 //!
-//! A file is named after its content and its kind, never after what the server calls it. A block
-//! whose bytes cannot be read is a problem of its own; the others are kept.
+//! A file is named after the hash and the type of its content, never after a name from the server.
+//! A block that cannot be decoded is an error of that block only.
 
 use std::path::PathBuf;
 
@@ -13,22 +13,22 @@ use wharf_protocol::view::{Content, ContentBlock, ResourceBody};
 use super::super::Outcome;
 use super::result_store::{ResultStore, SpillError};
 
-/// Bytes of a result that are, or should be, in a file.
+/// Binary content of a result and its file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attachment {
-    /// The place of the block in the content.
+    /// The index of the block in the content.
     pub block: usize,
-    /// The kind of content, as the server says.
+    /// The MIME type, as declared by the server.
     pub mime_type: Option<String>,
-    /// The file, or why there is none.
+    /// The file, or why it was not written.
     pub file: Result<PathBuf, SpillError>,
 }
 
 impl Outcome {
-    /// Puts the pictures, sounds and embedded bytes of the result into files.
+    /// Writes the images, audio and embedded binary content of the result to files.
     ///
-    /// Blocks the thread while they are written.
+    /// Blocks the thread while it writes.
     pub fn attachments(&self, store: &ResultStore) -> Vec<Attachment> {
         let blocks = self.content.iter().enumerate();
         blocks
@@ -42,10 +42,10 @@ impl Outcome {
 }
 
 impl ResultStore {
-    /// Keeps bytes that come as base64, in a file whose ending tells their kind.
+    /// Decodes base64 and stores it in a file with an extension for its type.
     pub fn keep_base64(&self, data: &str, mime_type: Option<&str>) -> Result<PathBuf, SpillError> {
         let size = (data.len() as u64 / 4).saturating_mul(3);
-        // A third of leeway, since there may be line breaks; what is decoded is measured again.
+        // Some leeway for line breaks; the decoded size is checked again.
         if size / 4 * 3 > self.most_bytes() {
             return Err(SpillError::TooLarge { size, quota: self.most_bytes() });
         }
@@ -80,7 +80,7 @@ fn decode(data: &str) -> Option<Vec<u8>> {
     GeneralPurpose::new(alphabet, config).decode(compact).ok()
 }
 
-/// The ending of a file for a kind of content.
+/// Returns the file extension for a MIME type.
 fn extension(mime_type: Option<&str>) -> &'static str {
     let kind = mime_type.unwrap_or_default().split(';').next().unwrap_or_default();
     match kind.trim().to_ascii_lowercase().as_str() {

@@ -1,7 +1,8 @@
-//! Where results go that are too long or not text: files for their owner alone, under a quota.
+//! Stores results that are too long for a model, or not text, in files that only their owner can
+//! read.
 //!
-//! `result_store` keeps files and lets the oldest go, `model_text` makes a text short enough for a
-//! model, and `attachment` turns pictures, sounds and other bytes of a result into files.
+//! `result_store` keeps the files within a quota, `model_text` shortens a text for a model, and
+//! `attachment` writes images, audio and other binary content of a result to files.
 
 mod attachment;
 mod model_text;

@@ -1,25 +1,25 @@
-//! Cuts a text to what a model can take: its head, its tail, and a line between them that says
-//! where the rest is.
+//! Cuts a text for a model: its head, its tail, and a notice between them that names the file with
+//! the full text.
 
 use std::path::PathBuf;
 
 use super::super::Outcome;
 use super::result_store::{ResultStore, SpillError};
 
-/// What a model gets to read.
+/// The text of an outcome for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelText {
-    /// The text, never longer than was asked for.
+    /// The text, never longer than the limit.
     pub text: String,
-    /// The file with the whole text, if some of it is missing here.
+    /// The file with the full text, if this one is cut.
     pub spilled_to: Option<PathBuf>,
 }
 
 impl Outcome {
-    /// Returns the text for a model, of at most `max_chars` characters; the whole is in a file if
-    /// some of it had to go. Blocks the thread while that is written.
+    /// Returns the text for a model, at most `max_chars` characters. A longer text is cut, and
+    /// written to a file in full, which blocks the thread.
     ///
-    /// Without a store, or if it cannot be written, the text is cut all the same and says so.
+    /// Without a store, or if the write fails, the notice in the text says so.
     pub fn for_model(&self, max_chars: usize, store: Option<&ResultStore>) -> ModelText {
         let total = self.text.chars().count();
         if total <= max_chars {
@@ -37,10 +37,10 @@ impl Outcome {
     }
 }
 
-/// Leaves out the middle of a text of `total` characters.
+/// Cuts the middle out of a text of `total` characters.
 fn shorten(text: &str, total: usize, most: usize, place: &str) -> String {
     let notice = |missing: usize| format!("\n[… {missing} characters left out; {place} …]\n");
-    // With the largest number there can be, the notice is at least as long as it will be.
+    // The largest possible number gives the longest possible notice.
     let Some(room) = most.checked_sub(notice(total).chars().count()) else {
         return text.chars().take(most).collect();
     };
@@ -51,7 +51,7 @@ fn shorten(text: &str, total: usize, most: usize, place: &str) -> String {
     format!("{start}{}{end}", notice(total - room))
 }
 
-/// Where the character with this number begins.
+/// Returns the byte offset of the character with this number.
 fn char_offset(text: &str, number: usize) -> usize {
     text.char_indices().nth(number).map_or(text.len(), |(at, _)| at)
 }

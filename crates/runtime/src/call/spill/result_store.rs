@@ -1,7 +1,7 @@
-//! A folder of results: each file is only for its owner, and the oldest go when there are too many.
+//! The folder of stored results: only the owner can read the files, and a quota limits them.
 //!
-//! A file is named after its content, so the same result is kept once. It appears as a whole: it is
-//! written under another name first.
+//! A file is named after the hash of its content, so equal results are stored once. It is written
+//! under another name first and then renamed.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,21 +10,21 @@ use std::{fs, io};
 use sha2::{Digest, Sha256};
 use wharf_config::store::private_file;
 
-/// The results that were too long, or not text.
+/// A folder of results that are too long for a model, or not text.
 ///
-/// Its functions block the thread for as long as the disk takes.
+/// Its functions block the thread while they write.
 #[derive(Debug, Clone)]
 pub struct ResultStore {
     folder: PathBuf,
     quota: Quota,
 }
 
-/// How much is kept.
+/// The limits of a result store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// In bytes, altogether.
+    /// The maximum total size in bytes.
     pub bytes: u64,
-    /// In files.
+    /// The maximum number of files.
     pub files: usize,
 }
 
@@ -34,50 +34,50 @@ impl Default for Quota {
     }
 }
 
-/// Why a result was not kept.
+/// Why a result was not stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpillError {
-    /// It is larger than everything that may be kept.
+    /// It is larger than the quota.
     #[error("it has {size} bytes, and {quota} may be kept")]
     TooLarge {
         /// Its size.
         size: u64,
-        /// What may be kept.
+        /// The quota in bytes.
         quota: u64,
     },
-    /// What should be bytes is not base64.
+    /// The data is not valid base64.
     #[error("it is not valid base64")]
     NotBase64,
-    /// The disk said no.
+    /// Writing failed.
     #[error("it could not be written to {}", folder.display())]
     Write {
-        /// Where to.
+        /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl ResultStore {
-    /// Keeps results in this folder, which is made when there is something to keep.
+    /// Stores results in this folder, which is created with the first one.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), quota: Quota::default() }
     }
 
-    /// Changes how much is kept.
+    /// Sets the quota.
     #[must_use]
     pub fn with_quota(mut self, quota: Quota) -> Self {
         self.quota = quota;
         self
     }
 
-    /// Keeps a text and returns its file.
+    /// Stores a text and returns its file.
     pub fn keep_text(&self, text: &str) -> Result<PathBuf, SpillError> {
         self.keep(text.as_bytes(), "txt")
     }
 
-    /// Keeps bytes in a file with this ending and returns it.
+    /// Stores bytes in a file with this extension and returns it.
     pub(super) fn keep(&self, bytes: &[u8], ending: &str) -> Result<PathBuf, SpillError> {
         let size = bytes.len() as u64;
         if size > self.quota.bytes {
@@ -91,12 +91,12 @@ impl ResultStore {
         Ok(path)
     }
 
-    /// How many bytes may be kept altogether.
+    /// Returns the maximum total size in bytes.
     pub(super) fn most_bytes(&self) -> u64 {
         self.quota.bytes
     }
 
-    /// Removes the oldest files until the rest is within the quota. What cannot be removed stays.
+    /// Removes the oldest files until the rest is within the quota. Ignores errors.
     fn remove_oldest(&self, newest: &Path) {
         let mut files: Vec<(SystemTime, u64, PathBuf)> = fs::read_dir(&self.folder)
             .into_iter()
@@ -126,7 +126,7 @@ impl ResultStore {
     }
 }
 
-/// A name that tells nothing but whether two contents are the same.
+/// Returns a name that is equal only for equal contents.
 fn name_of(bytes: &[u8]) -> String {
     private_file::hex(&Sha256::digest(bytes)[..12])
 }
@@ -141,7 +141,7 @@ mod tests {
         fs::read_dir(folder).unwrap().count()
     }
 
-    /// Makes a file older, since the clock of the disk may be coarse.
+    /// Makes a file older, because the timestamps of the disk may be coarse.
     fn age(path: &Path, seconds: u64) {
         let then = SystemTime::now() - Duration::from_secs(seconds);
         fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();

@@ -1,4 +1,4 @@
-//! How commands run: once for all, bounded, and gone afterwards.
+//! Tests of commands: run once for all callers, limited, and killed afterwards.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl World {
     }
 }
 
-/// Counts in a file how often it ran, and prints the number.
+/// A command that counts in a file how often it ran, and prints the number.
 const COUNT: &str = "echo run >> runs; wc -l < runs | tr -d ' '";
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_command_ends_when_its_last_waiter_is_dropped() {
         let mut second = pin!(commands.value(&key));
         assert!(poll!(&mut first).is_pending() && poll!(&mut second).is_pending());
         tokio::select! {
-            _ = &mut first => panic!("it waits for us"),
+            _ = &mut first => panic!("the command waits for the file"),
             () = lifeline.is_up() => {}
         }
         drop(first);

@@ -1,4 +1,4 @@
-//! A stored credential goes where it was given for, and nowhere else.
+//! Tests that a stored credential is used only for its own address and account.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ async fn a_program_gets_its_token_in_a_variable_unless_a_project_defines_it() {
     let world = World::new().with_project(&fields).with_credential("https://a.example", None);
     let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
     let expected = "OAUTH_ACCESS_TOKEN=(not set)\n\
-                    stored credential left out: a program of a project gets none";
+                    stored credential left out: a program that a project defines gets none";
     assert!(shown.ends_with(expected), "{shown}");
     let world =
         World::new().with_own(r#""command": "server""#).with_credential("https://a.example", None);
@@ -110,5 +110,5 @@ fn the_file_is_read_anew_each_time() {
     assert_eq!(store.find(&wanted(None)), Ok(None));
     world.write("home/.wharf/credentials.json", "{ hunter2");
     let error = store.find(&wanted(Some(&id))).unwrap_err().to_string();
-    assert!(error.ends_with("credentials.json is damaged on line 1"), "{error}");
+    assert!(error.ends_with("credentials.json is malformed (line 1)"), "{error}");
 }

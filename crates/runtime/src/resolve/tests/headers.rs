@@ -1,4 +1,4 @@
-//! Which headers are sent, and what happens to them after a 401.
+//! Tests of headers: which are sent, and how they are renewed after a 401.
 
 use http::StatusCode;
 use insta::assert_snapshot;
@@ -22,7 +22,7 @@ async fn invalid_headers_are_omitted_and_the_others_sent() {
     x-key: from variable
     x-command: printed
     x-unset: ${NOT_SET}
-    header "bad name" left out: this is no name for a header
+    header "bad name" left out: not a valid header name
     header "Mcp-Session-Id" left out: Wharf sets it itself
     header "Host" left out: Wharf sets it itself
     header "X-Gone" left out: command exited 1
@@ -101,7 +101,7 @@ async fn after_a_401_commands_run_again_once() {
     let before = authorizer.generation();
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
-    // A second request that carried the old header: it was renewed meanwhile.
+    // A second request with the old header: it was renewed meanwhile.
     let (status, www_authenticate) = (StatusCode::UNAUTHORIZED, Vec::new());
     let late = Challenge { status, www_authenticate, previous_challenges: 0, generation: before };
     assert_eq!(authorizer.on_challenge(late).await, ChallengeAction::Retry);
@@ -173,7 +173,7 @@ async fn secrets_in_headers_are_collected_again_only_when_the_headers_change() {
     let place = show(&authorizer.headers().await)[0].trim_start_matches("a: ").to_owned();
     let text = format!("{place} tiger-4711 tiger-4712");
     assert_eq!(secrets.redact(&text), format!("{place} ••• tiger-4712"));
-    // A place that is gone would be hidden, if anybody looked.
+    // If the secrets were collected again, the missing folder would be redacted.
     std::fs::rename(&place, format!("{place}-gone")).unwrap();
     authorizer.headers().await;
     assert_eq!(secrets.redact(&text), format!("{place} ••• tiger-4712"));

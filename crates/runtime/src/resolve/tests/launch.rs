@@ -1,4 +1,4 @@
-//! Which program is started, where, and what it gets to see.
+//! Tests of the process: its program, working folder, arguments and environment.
 
 use insta::assert_snapshot;
 use wharf_config::Level;
@@ -78,7 +78,7 @@ async fn the_path_of_an_entry_is_searched_after_the_path_of_the_user() {
     assert!(world.show_launch(&[]).await.starts_with("tools/special in home"));
     let world = world.with_own(&format!(r#""command": "server", {path}"#));
     assert!(world.show_launch(&[]).await.starts_with("bin/server in home"));
-    // What is agreed to for a project is what the person's own PATH leads to.
+    // For a project, only the PATH of the user is searched.
     let world = world.with_project(&format!(r#""command": "special", {path}"#));
     assert_eq!(world.resolve().await.unwrap_err().to_string(), "special not found");
 }
@@ -95,7 +95,7 @@ async fn the_built_in_server_is_this_program() {
     assert_eq!(launch.arguments, ["mcp", "thinking"]);
     let error = world.resolver().resolve(&trusted).await.unwrap_err();
     assert_eq!(error.to_string(), "wharf not found");
-    // A server of somebody else's that says the same is looked for like any other.
+    // Another server with the same command is looked up like any other.
     let world = world.with_own(r#""command": "wharf""#);
     let resolver = world.resolver().with_own_program(Some(own));
     let error = resolver.resolve(&world.trusted()).await.unwrap_err();
@@ -118,8 +118,8 @@ async fn a_child_gets_the_default_variables_and_those_of_its_entry() {
     AWS_SECRET_ACCESS_KEY=(not set)
     KUBECONFIG=passed
     LANG=de
-    env "A=B" left out: this is no name for a variable
-    env "" left out: this is no name for a variable
+    env "A=B" left out: not a valid variable name
+    env "" left out: not a valid variable name
     "#);
 }
 

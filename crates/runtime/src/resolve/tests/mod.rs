@@ -1,4 +1,4 @@
-//! Resolving as the runtime does it: from files in a temporary home to what is started and sent.
+//! Tests of resolving: from files in a temporary home folder to the process and the headers.
 
 mod command_cache;
 mod credentials;

@@ -1,4 +1,4 @@
-//! No type of this folder shows a secret, wherever it was.
+//! Tests that no debug output or message of this folder contains a secret.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::store::server_identity::ServerIdentity;
 /// Stands for every secret.
 const CANARY: &str = "canary-51fe";
 
-/// Collects what everything about a server shows of itself.
+/// Collects the debug output and messages of everything about a server.
 async fn shown(world: &World) -> String {
     let mut shown = String::new();
     let trusted = world.trusted();

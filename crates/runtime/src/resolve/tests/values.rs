@@ -1,4 +1,4 @@
-//! What a value may be, and what is said when it cannot be had.
+//! Tests of values: commands, variables and literals, and the messages for unresolved ones.
 
 use insta::assert_snapshot;
 
@@ -52,7 +52,7 @@ async fn an_unresolved_value_is_omitted_with_its_reason() {
     check("!true", "command printed nothing").await;
     check("!echo; echo ' '", "command printed nothing").await;
     check("!head -c 70000 /dev/zero", "command printed more than 64 KiB").await;
-    check("!printf '\\377'", "command printed something that is no text").await;
+    check("!printf '\\377'", "command printed something that is not text").await;
     check("!printf 'a\\0b'", "its value has a zero byte").await;
 }
 
@@ -72,7 +72,7 @@ async fn the_warning_names_the_place_and_the_remedy() {
         "path": "[root]/home/.wharf/mcp.json",
         "line": 1,
         "message": "header \"Authorization\" left out: command exited 1",
-        "hint": "run the command by hand to see what it says"
+        "hint": "run the command by hand to see its output"
       }
     ]
     "#);
@@ -99,5 +99,5 @@ async fn a_missing_folder_is_named_as_the_reason() {
     let mut trusted = (*world.trusted()).clone();
     trusted.command_folder = world.root.join("gone");
     let resolved = world.resolver().resolve(&trusted.into()).await.unwrap();
-    assert_snapshot!(world.without_root(&resolved.omissions[0].message), @r#"header "A" left out: command could not be started: program `/bin/sh` cannot run in [root]/gone, which is no folder"#);
+    assert_snapshot!(world.without_root(&resolved.omissions[0].message), @r#"header "A" left out: command could not be started: program `/bin/sh` cannot run in [root]/gone, which is not a folder"#);
 }

@@ -22,7 +22,7 @@ use super::super::{
 };
 use crate::trust_gate::{GateDecision, TrustedServer, plan};
 
-/// Longer than anything in a test takes, on any machine.
+/// Longer than any step of a test takes, on any machine.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct World {
@@ -91,7 +91,7 @@ impl World {
         fs::read_to_string(self.root.join(path)).unwrap_or_default()
     }
 
-    /// Makes a file that may be executed.
+    /// Creates an executable file.
     pub(super) fn program(&self, path: &str) {
         self.write(path, "#!/bin/sh\n");
         fs::set_permissions(self.root.join(path), PermissionsExt::from_mode(0o755)).unwrap();
@@ -122,7 +122,7 @@ impl World {
         launch_of(self.resolve().await.unwrap())
     }
 
-    /// Shows the program, the folder and the variables from `names`, then what was left out.
+    /// Renders the program, the folder and the variables from `names`, then the omissions.
     pub(super) async fn show_launch(&self, names: &[&str]) -> String {
         let resolved = self.resolve().await.unwrap();
         let omissions = messages(&resolved);
@@ -138,7 +138,7 @@ impl World {
         self.without_root(&lines.join("\n"))
     }
 
-    /// Shows the headers, then what was left out.
+    /// Renders the headers, then the omissions.
     pub(super) async fn show_headers(&self) -> String {
         let resolved = self.resolve().await.unwrap();
         let omissions = messages(&resolved);
@@ -160,7 +160,7 @@ impl World {
         text.replace(&*self.root.to_string_lossy(), "[root]")
     }
 
-    /// Makes a pipe with a name, for a process that we want to see living and dying.
+    /// Creates a named pipe that tells whether a process is alive.
     pub(super) async fn lifeline(&self) -> Lifeline {
         let path = self.folder.path().join("lifeline");
         let make = Secret::new(format!("mkfifo '{}' && echo made", path.display()));
@@ -169,14 +169,14 @@ impl World {
     }
 }
 
-/// The end of a pipe whose other end a process holds as long as it lives.
+/// The read end of a pipe whose write end a process holds while it is alive.
 pub(super) struct Lifeline(pipe::Receiver);
 
 impl Lifeline {
     /// Waits until a process has written to the pipe.
     pub(super) async fn is_up(&mut self) {
         let up = async {
-            // Before somebody opens the other end, the pipe looks like one that has ended.
+            // Until the other end is opened, the pipe reads as closed.
             while self.0.read(&mut [0; 64]).await.unwrap() == 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -191,7 +191,7 @@ impl Lifeline {
     }
 }
 
-/// A store that always gives the same answer, whatever is asked.
+/// A store that always returns the same result.
 #[derive(Debug)]
 pub(super) struct Store(pub(super) Mutex<Result<Option<Credential>, CredentialStoreError>>);
 
@@ -210,14 +210,14 @@ impl CredentialStore for Store {
 pub(super) fn launch_of(resolved: ResolvedServer) -> ProcessLaunch {
     match resolved.transport {
         ResolvedTransport::Stdio(launch) => launch,
-        other @ ResolvedTransport::Http { .. } => panic!("no program: {other:?}"),
+        other @ ResolvedTransport::Http { .. } => panic!("not a program: {other:?}"),
     }
 }
 
 pub(super) fn http_of(resolved: ResolvedServer) -> (HttpTarget, Arc<dyn Authorizer>) {
     match resolved.transport {
         ResolvedTransport::Http { target, authorizer, .. } => (target, authorizer),
-        other @ ResolvedTransport::Stdio(_) => panic!("no address: {other:?}"),
+        other @ ResolvedTransport::Stdio(_) => panic!("not an address: {other:?}"),
     }
 }
 

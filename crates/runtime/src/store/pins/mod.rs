@@ -1,10 +1,8 @@
-//! What is pinned, `pins/tools.json`: per definition, the tools as they were accepted or first
-//! seen.
+//! The pins, `pins/tools.json`: per definition, the tools as they were accepted or first seen.
 //!
-//! What may be pinned counts at once in this process and is written when nobody waits. Changes of
-//! existing pins wait for the disk. If the file or the secret of its keys is damaged, missing
-//! records count as damaged, too: with enforced pins their tools are withheld instead of taken for
-//! new.
+//! New pins count at once in this process and are written later. Changes of existing pins are
+//! durable. If the file or the secret of its keys is damaged, missing records count as damaged,
+//! too: with enforced pins their tools are withheld instead of treated as new.
 
 #[cfg(test)]
 mod tests;
@@ -28,14 +26,14 @@ use crate::tools::pins::{PinError, PinReport, PinnedTools, Pinning, ToolChange};
 /// The file in the folder of the pins.
 pub(super) const FILE: &str = "tools.json";
 
-/// How many records are kept.
+/// The maximum number of records.
 const MAX_RECORDS: usize = 5_000;
 
-/// How long a record may be, and from which length on only short texts are kept in it.
+/// The maximum size of a record, and the size above which only short texts are stored in it.
 const MAX_RECORD_BYTES: usize = 12 << 20;
 const LARGE_RECORD_BYTES: usize = 8 << 20;
 
-/// Longer texts are kept as hashes, in a usual record and in a large one.
+/// Longer texts are stored as hashes, in a normal record and in a large one.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const MAX_TEXT_BYTES_IN_LARGE_RECORD: usize = 80;
 
@@ -44,13 +42,13 @@ const MAX_TEXT_BYTES_IN_LARGE_RECORD: usize = 80;
 pub(crate) struct Pins {
     keys: RecordKeys,
     file: Option<RecordFile>,
-    /// Hash of a definition → what is pinned and not yet written.
+    /// Hash of a definition → pins that are not written yet.
     pending: Mutex<HashMap<String, PendingPins>>,
-    /// Held by whoever writes: what is written last must be what was decided last.
+    /// Held while the file is written, so that the last decision is written last.
     writing: Mutex<()>,
 }
 
-/// Tools that are pinned and not yet written. They are taken apart when nobody waits.
+/// Pins that are not written yet. The tools are only parsed when they are written.
 #[derive(Debug, Clone, PartialEq)]
 struct PendingPins {
     server: String,
@@ -64,37 +62,38 @@ pub(super) struct PinRecord {
     pub(super) pinned: PinnedTools,
 }
 
-/// What is known of a definition's tools.
+/// The stored pins of a definition.
 enum StoredPins {
-    /// Nothing is kept.
+    /// Nothing is pinned, because there is no folder.
     Off,
     Missing,
     Damaged,
-    /// They are pinned exactly like that.
+    /// The list is exactly the pinned one.
     Same,
     Pinned(PinnedTools),
 }
 
 impl Pins {
-    /// Uses a folder, or pins nothing at all. Nothing is read or made yet.
+    /// Uses a folder; without one nothing is pinned. Nothing is read or created yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
         let file = folder.as_ref().map(|folder| RecordFile::new(folder.join(FILE)).durable());
         let (pending, writing) = (Mutex::default(), Mutex::default());
         Self { keys: RecordKeys::new(folder), file, pending, writing }
     }
 
-    /// Returns the key of a definition. Accounts that see different tools have pins of their own.
+    /// Returns the key of a definition. Each account has its own pins, because it may see other
+    /// tools.
     pub(crate) fn key(&self, server: &ServerIdentity<'_>) -> RecordKey {
         self.keys.key("pins", server)
     }
 
-    /// Returns a text that identifies a definition and contains nothing of it.
+    /// Returns a hash that identifies a definition and reveals nothing of it.
     pub(crate) fn definition_key(&self, server: &ServerIdentity<'_>) -> String {
         self.key(server).hash.unwrap_or_default()
     }
 
-    /// Compares a live list with the pins, and pins what may be pinned. That counts at once; it is
-    /// written by [`Pins::write_pending`].
+    /// Compares a live list with the pins, and pins it if nothing is withheld. New pins count at
+    /// once; [`Pins::write_pending`] writes them.
     pub(crate) fn check(
         &self,
         key: &RecordKey,
@@ -129,8 +128,8 @@ impl Pins {
         report
     }
 
-    /// Compares a cached list with the pins and changes nothing: what is withheld must not come
-    /// back through the cache.
+    /// Compares a cached list with the pins and changes nothing. It withholds the same tools as a
+    /// live list would.
     pub(crate) fn compare(
         &self,
         key: &RecordKey,
@@ -148,8 +147,8 @@ impl Pins {
         report
     }
 
-    /// Returns how a live list differs from the pins, in full: with what new tools say, and every
-    /// tool as new if the pins cannot be read.
+    /// Returns all differences between a live list and the pins, with the fields of new tools. If
+    /// the pins cannot be read, every tool is new.
     pub(crate) fn review(&self, key: &RecordKey, tools: &[ToolDefinition]) -> Vec<ToolChange> {
         let mut report = PinReport::of_pinned();
         match self.stored(key, tools) {
@@ -177,13 +176,13 @@ impl Pins {
         Ok(())
     }
 
-    /// Tells whether there are pins to write.
+    /// Tells whether there are unwritten pins.
     pub(crate) fn has_pending(&self) -> bool {
         !self.pending().is_empty()
     }
 
-    /// Writes the pins. Waits for the disk, and for other processes at most `wait`. What cannot be
-    /// written counts as long as this process lasts.
+    /// Writes the pins. Waits for the disk, and at most `wait` for other processes. Pins that
+    /// cannot be written still count in this process.
     pub(crate) fn write_pending(&self, wait: Duration) {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let pending: Vec<(String, PendingPins)> =
@@ -194,13 +193,14 @@ impl Pins {
         match self.write(wait, &pending) {
             Err(error) => tracing::warn!(%error, "could not pin tools"),
             Ok(()) => self.pending().retain(|hash, now| {
-                // Another list may have come in the meantime.
+                // A newer list may have arrived in the meantime.
                 !pending.iter().any(|(other, then)| other == hash && then == now)
             }),
         }
     }
 
-    /// Pins lists of tools over what is pinned at this moment, by whichever process.
+    /// Adds lists of tools to the pins that are in the file now, including those of other
+    /// processes.
     fn write(&self, wait: Duration, lists: &[(String, PendingPins)]) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let seal = self.seal();
@@ -221,12 +221,12 @@ impl Pins {
         })
     }
 
-    /// Returns what tells whether the keys of the file were made with the secret that is there now.
+    /// Returns a hash that tells whether the keys of the file were made with the current secret.
     fn seal(&self) -> Option<String> {
         self.keys.hash(&["seal"])
     }
 
-    /// Returns what is known of a definition's tools, written or not.
+    /// Returns the pins of a definition, including unwritten ones.
     fn stored(&self, key: &RecordKey, tools: &[ToolDefinition]) -> StoredPins {
         let Some(file) = &self.file else { return StoredPins::Off };
         let Some(hash) = &key.hash else { return StoredPins::Damaged };
@@ -253,7 +253,7 @@ impl Pins {
 }
 
 impl PendingPins {
-    /// Tells whether it can be written. Only a very long list has to be taken apart for that.
+    /// Tells whether it can be written. Only a very long list must be parsed for that.
     fn fits(&self) -> bool {
         let bytes: usize = self.tools.iter().map(|tool| tool.raw().as_str().len()).sum();
         bytes <= LARGE_RECORD_BYTES || record(&self.server, &self.merged()).is_some()
@@ -264,7 +264,7 @@ impl PendingPins {
     }
 }
 
-/// Makes a record; nothing if there are too many tools.
+/// Returns the record of these pins; `None` if it is too large.
 fn record(server: &str, pinned: &PinnedTools) -> Option<Json> {
     let shortened = |longest| {
         let record = PinRecord { server: server.to_owned(), pinned: pinned.shortened(longest) };
@@ -276,7 +276,7 @@ fn record(server: &str, pinned: &PinnedTools) -> Option<Json> {
     (record.as_str().len() <= MAX_RECORD_BYTES).then_some(record)
 }
 
-/// Keeps only the hashes of the oldest lists if there is too much.
+/// Reduces the oldest records to the hash of their list until all records fit.
 fn shorten_oldest(records: &mut Records) {
     let mut over = records.bytes().saturating_sub(MAX_BYTES);
     records.replace(|text| {

@@ -1,4 +1,4 @@
-//! What pins notice, and what they do about it.
+//! Tests which changes pins detect, and what they withhold.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ impl TestPins {
         report
     }
 
-    /// Checks a list and shows what was noticed.
+    /// Checks a list and renders the messages of the problems.
     fn render(&self, tools: &str, mode: Pinning) -> String {
         let report = self.check(tools, mode);
         let lines = report.problems("server").into_iter().map(|problem| problem.message);
@@ -148,7 +148,7 @@ fn enforce_withholds_changed_tools_until_they_are_accepted() {
                 line: None,
                 message: "tool \"c\" is new; withheld",
                 hint: Some(
-                    "it can be called once somebody has seen the change and accepted it",
+                    "a person must review and accept the change before it can be called",
                 ),
             }
             "#);
@@ -290,7 +290,7 @@ fn the_last_decision_is_the_one_that_is_stored() {
         scope.spawn(|| pins.write_pending(LOCK_TIMEOUT));
         let until = std::time::Instant::now() + Duration::from_secs(10);
         while pins.writing.try_lock().is_ok() {
-            assert!(std::time::Instant::now() < until, "nobody writes alone");
+            assert!(std::time::Instant::now() < until, "no writer holds the lock");
             std::thread::yield_now();
         }
         pins.check(&test.key, &new, Pinning::Observe);
@@ -307,7 +307,7 @@ fn tools_accepted_by_another_process_stay_accepted() {
     let test = TestPins::new();
     let (first, more) = (r#"{"name":"a"}"#, r#"{"name":"a"},{"name":"b","description":"b"}"#);
     test.check(first, Pinning::Enforce);
-    // This one has looked at the pins, and the other one changes them before it writes.
+    // This process has read the pins, and another process changes them before it writes.
     test.pins.check(&test.key, &list(r#"{"name":"a","title":"A"}"#), Pinning::Observe);
     let other = Pins::open(Some(test.folder.path().join("pins")));
     other.accept(&test.key, &list(more)).unwrap();

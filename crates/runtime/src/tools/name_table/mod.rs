@@ -1,8 +1,8 @@
-//! Who has which name: decided over all tools known at a time, and never taken back.
+//! Assigns names to the tools of all servers. An assigned name never changes.
 //!
-//! Of several that wish for one free name, the tool whose raw names needed no change gets it, else
-//! the one with the smaller raw identity; each other one gets letters of its own. A name that was
-//! given stays given, also while its server is away. The file is in `store::tool_names`.
+//! If several tools prefer one free name, the tool with unchanged raw names gets it, else the one
+//! with the smallest raw names; the others get a suffix. A name also stays while its server is
+//! disconnected. The file is in `store::tool_names`.
 
 #[cfg(test)]
 mod tests;
@@ -15,27 +15,27 @@ use std::time::SystemTime;
 
 use super::naming::{Naming, PreferredName};
 
-/// How many tools that a server no longer has keep their names; only a server that renames its
-/// tools all the time has more.
+/// The maximum number of removed tools of a server that keep their names; only a server that keeps
+/// renaming its tools has more.
 const MAX_REMOVED_TOOLS: usize = 10_000;
 
-/// The names given so far, in this process and in earlier ones.
+/// All assigned names, of this process and of earlier ones.
 #[derive(Debug)]
 pub(crate) struct NameTable {
     servers: HashMap<Arc<str>, ServerNames>,
     taken: HashMap<Arc<str>, TakenName>,
     round: u32,
     is_changed: bool,
-    /// The servers that this process leaves alone.
+    /// The servers that this process does not use.
     skipped: Vec<SkippedServer>,
-    /// The names that were given for this process only.
+    /// The names that are valid for this process only.
     temporary: HashSet<Arc<str>>,
     today: u32,
-    /// Tells this book of names from any other.
+    /// Identifies this table.
     table_id: Arc<()>,
 }
 
-/// A server that this process leaves alone, and that may want a name.
+/// A server that this process does not use, and whose tools may need names later.
 #[derive(Debug)]
 pub(crate) struct SkippedServer {
     pub(crate) naming: Naming,
@@ -52,7 +52,7 @@ pub(crate) struct ServerNames {
     pub(crate) tools: HashMap<Arc<str>, Arc<str>>,
 }
 
-/// Names that are to be saved, by server.
+/// The names to be saved, by server.
 pub(crate) type UnsavedNames = Vec<(Arc<str>, ServerNames)>;
 
 /// Returns the number of days since 1970.
@@ -61,20 +61,20 @@ pub(crate) fn today() -> u32 {
     u32::try_from(since.as_secs() / 86_400).unwrap_or(u32::MAX)
 }
 
-/// Since when a name is taken, and for which of that round's newcomers.
+/// The round in which a name was taken, and the index of the new tool that has it.
 #[derive(Debug, Clone, Copy)]
 struct TakenName {
     round: u32,
     new_tool: usize,
 }
 
-/// The tools of one server that need names; the raw names differ.
+/// The tools of one server that need names; the raw names are distinct.
 pub(super) struct NameRequest<'a> {
     pub(super) server: &'a str,
     pub(super) tools: Vec<(&'a str, &'a PreferredName)>,
 }
 
-/// The names of the claims' tools, as far as they are known.
+/// The names of all requested tools, as far as they are known.
 type AssignedNames = Vec<Vec<Option<Arc<str>>>>;
 
 /// A tool that has no name yet.
@@ -86,7 +86,7 @@ struct NewTool<'a> {
 }
 
 impl NewTool<'_> {
-    /// The smallest gets the name.
+    /// The tool with the smallest rank gets the name.
     fn rank(&self) -> (Reverse<bool>, &str, &str) {
         (Reverse(self.preferred.is_exact), self.server, self.tool)
     }
@@ -127,13 +127,13 @@ impl NameTable {
         self.servers.insert(server.into(), known);
     }
 
-    /// Says which servers this process leaves alone. A name that a tool of theirs could have is
-    /// given for this process only: who has it for good is decided when all of them are asked.
+    /// Sets the servers that this process does not use. A name that one of their tools could have
+    /// is valid for this process only; it is assigned for good when all these servers are used.
     pub(crate) fn set_skipped_servers(&mut self, skipped: Vec<SkippedServer>) {
         self.skipped = skipped;
     }
 
-    /// Returns what is to be saved, if anything: all names but those for this process only.
+    /// Returns the names to be saved, if they changed: all except those for this process only.
     pub(crate) fn take_unsaved(&mut self) -> Option<UnsavedNames> {
         if !std::mem::take(&mut self.is_changed) {
             return None;
@@ -148,17 +148,17 @@ impl NameTable {
         Some(servers)
     }
 
-    /// Notes that what was taken to be saved could not be.
+    /// Records that the names from [`NameTable::take_unsaved`] could not be saved.
     pub(crate) fn mark_unsaved(&mut self) {
         self.is_changed = true;
     }
 
-    /// Returns what tells this book of names from any other.
+    /// Returns the identity of this table.
     pub(super) fn table_id(&self) -> &Arc<()> {
         &self.table_id
     }
 
-    /// Returns the tools that have certain names, as `server/tool`; one pass over all names.
+    /// Returns the tools that have these names, as `server/tool`. One pass over all names.
     pub(super) fn owners(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
         let mut owners = HashMap::new();
         for (server, names) in &self.servers {
@@ -169,7 +169,7 @@ impl NameTable {
         owners
     }
 
-    /// Gives every tool a name, in the order of the claims.
+    /// Assigns a name to every tool, and returns the names in the order of the claims.
     pub(super) fn assign(&mut self, requests: &[NameRequest<'_>]) -> Vec<Vec<Arc<str>>> {
         self.round += 1;
         let (mut assigned, new_tools) = self.find_assigned(requests);
@@ -184,8 +184,8 @@ impl NameTable {
         assigned.into_iter().map(|names| names.into_iter().flatten().collect()).collect()
     }
 
-    /// Finds the tools that have their names already. A name that no longer fits, because the
-    /// prefix or the way of naming has changed, becomes free before newcomers are looked at.
+    /// Finds the tools that already have names. A name that is no longer valid, because the prefix
+    /// or the naming has changed, becomes free before new names are assigned.
     fn find_assigned<'a>(
         &mut self,
         requests: &[NameRequest<'a>],
@@ -214,7 +214,7 @@ impl NameTable {
         (assigned, new_tools)
     }
 
-    /// Gives free names to those who wish for them; returns the others.
+    /// Assigns preferred names that are free; returns the indices of the other tools.
     fn assign_preferred(&mut self, new_tools: &[NewTool<'_>]) -> Vec<usize> {
         let mut others = Vec::new();
         for (index, new_tool) in new_tools.iter().enumerate() {
@@ -241,10 +241,10 @@ impl NameTable {
         others
     }
 
-    /// Gives names with letters of their own; returns them in the order of the newcomers.
+    /// Assigns names with suffixes; the result has one name per new tool.
     ///
-    /// Only where such a name is taken does it matter who comes first, and that hardly ever
-    /// happens. So the others are put in order when it does, and begin anew.
+    /// The order of the tools matters only if such a name is taken, which is rare. In this case
+    /// the tools are sorted and all suffixes are assigned again.
     fn assign_suffixes(
         &mut self,
         new_tools: &[NewTool<'_>],
@@ -273,7 +273,7 @@ impl NameTable {
         names
     }
 
-    /// Gives a name with letters of its own, if nobody has it.
+    /// Assigns a name with a suffix, if it is free.
     fn try_suffix(
         &mut self,
         new_tool: &NewTool<'_>,
@@ -338,7 +338,7 @@ impl NameTable {
         self.skipped.iter().any(could_have)
     }
 
-    /// Frees the names of tools that are gone, if there are far too many.
+    /// Frees the names of removed tools, if there are too many.
     fn free_removed(&mut self, request: &NameRequest<'_>) {
         let Some(known) = self.servers.get_mut(request.server) else { return };
         if known.tools.len() <= request.tools.len() + MAX_REMOVED_TOOLS {

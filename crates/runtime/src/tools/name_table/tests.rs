@@ -1,4 +1,4 @@
-//! What names promise: valid, unique, for every tool, and the same whoever comes first.
+//! Tests that names are valid, unique, complete, and independent of the order of servers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use crate::store::tool_names::ToolNamesFile;
 type Pairs = BTreeSet<(String, String)>;
 type ByTool = BTreeMap<(String, String), String>;
 
-/// Gives names to the tools, server by server in the order of `servers`.
+/// Assigns names to the tools, server by server in the order of `pairs`.
 fn assign_in_order(table: &mut NameTable, naming: Naming, pairs: &[(String, String)]) -> ByTool {
     let servers: Vec<&String> = pairs.iter().map(|(server, _)| server).collect();
     let mut seen = HashSet::new();
@@ -78,7 +78,7 @@ fn the_tool_whose_raw_name_is_unchanged_gets_the_name() {
 fn a_new_tool_never_takes_a_name_that_is_in_use() {
     let mut names = NameTable::default();
     assert_eq!(assign(&mut names, &[("my-server", "a")]), "my-server/a → mcp_my_server_a");
-    // The newcomer would have won at the start, and the other one is not even there now.
+    // The new tool would have a smaller rank, and the other tool is not even requested now.
     insta::assert_snapshot!(assign(&mut names, &[("my_server", "a")]), @"my_server/a → mcp_my_server_a_otevhx");
 }
 
@@ -141,7 +141,7 @@ fn saving_keeps_the_names_of_another_process() {
         file.save(&lock, &names.take_unsaved().unwrap()).unwrap();
         assert!(!names.is_changed && names.take_unsaved().is_none());
         names.mark_unsaved();
-        assert!(names.take_unsaved().is_some(), "what could not be saved is tried again");
+        assert!(names.take_unsaved().is_some(), "unsaved names are returned again");
     }
     let mut names = file.load();
     let all = [("my-server", "a"), ("my.server", "a"), ("one", "a"), ("two", "a")];

@@ -1,8 +1,8 @@
-//! All tools of all servers under their names, immutable.
+//! All tools of all servers, sorted by name; immutable.
 //!
-//! An offer remembers its named tools, so a registry in which one of many servers has changed costs
-//! little more than a list of pointers. Denied and withheld tools keep their names and are found by
-//! a call, which can then say why it is refused; they are not listed.
+//! The named tools of each server are cached, so that rebuilding after a change of one server
+//! mostly copies pointers. Denied and withheld tools are not listed, but they keep their names,
+//! and a call finds them and is refused with the reason.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -14,25 +14,25 @@ use super::name_table::{NameRequest, NameTable};
 use super::server_tools::{PreparedTool, ServerTools};
 use super::tool::{Tool, Visibility};
 
-/// How many of a server's renamed tools are told by name.
+/// The maximum number of renamed tools in a message.
 const MAX_LISTED_NAMES: usize = 3;
 
-/// How many characters of a raw name are shown.
+/// The maximum number of characters of a raw name in a message.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// The tools of an offer under their names.
+/// The tools of one server with their assigned names.
 #[derive(Debug)]
 pub(super) struct NamedTools {
-    /// The book that the names are from.
+    /// Identifies the table that assigned the names.
     table_id: Arc<()>,
-    /// By name.
+    /// Sorted by name.
     offered: Vec<Arc<Tool>>,
-    /// By name.
+    /// Sorted by name.
     hidden: Vec<Arc<Tool>>,
     collisions: Option<Problem>,
 }
 
-/// All tools under their names.
+/// All tools, sorted by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     tools: Vec<Arc<Tool>>,
@@ -40,21 +40,22 @@ pub struct Registry {
     problems: Vec<Problem>,
 }
 
-/// What a name given by somebody leads to.
+/// The result of looking up a name or an alias.
 #[derive(Debug)]
 pub enum ToolMatch<'a> {
     /// A tool.
     Tool(&'a Arc<Tool>),
     /// A tool that is not offered; its [`Tool::visibility`] says why.
     Hidden(&'a Arc<Tool>),
-    /// Several tools; each can be called by its own name.
+    /// Several tools; each can be called by its assigned name.
     Ambiguous(Vec<&'a Arc<Tool>>),
-    /// Nothing.
+    /// No tool.
     Unknown,
 }
 
 impl Registry {
-    /// Puts the offers of different servers together; of two offers of one server the first counts.
+    /// Builds the registry from the tools of all servers; of two lists of one server the first
+    /// counts.
     pub(crate) fn build(all_tools: &[Arc<ServerTools>], names: &mut NameTable) -> Self {
         let mut servers = HashSet::with_capacity(all_tools.len());
         let all_tools: Vec<&ServerTools> = all_tools
@@ -74,7 +75,7 @@ impl Registry {
         let other_tables: Vec<NamedTools> = unnamed
             .iter()
             .zip(fresh)
-            // Only an offer that was named from another book keeps those names.
+            // `set` only fails for a list whose cached names are from another table.
             .filter_map(|(server_tools, named)| server_tools.named.set(named).err())
             .collect();
         let groups = known.iter().chain(&unnamed).filter_map(|server_tools| {
@@ -83,17 +84,17 @@ impl Registry {
         Self::merge(groups.chain(&other_tables).collect())
     }
 
-    /// Returns the tools that are offered, by name.
+    /// Returns the offered tools, sorted by name.
     pub fn tools(&self) -> &[Arc<Tool>] {
         &self.tools
     }
 
-    /// Returns the tools that are denied or withheld, by name.
+    /// Returns the denied and withheld tools, sorted by name.
     pub fn hidden(&self) -> &[Arc<Tool>] {
         &self.hidden
     }
 
-    /// Returns a tool that is offered, by its name or an alias that means no other tool.
+    /// Returns an offered tool by its name or by an unambiguous alias.
     pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         match self.find(name) {
             ToolMatch::Tool(tool) => Some(tool),
@@ -101,9 +102,8 @@ impl Registry {
         }
     }
 
-    /// Finds what a text means: the name of a tool, else `server/tool`, `server.tool`, `server
-    /// tool` or `mcp__server__tool` with the raw names, else the raw name of a tool that only one
-    /// server has.
+    /// Finds a tool by its assigned name, else by `server/tool`, `server.tool`, `server tool` or
+    /// `mcp__server__tool` with the raw names, else by a raw name that only one server has.
     pub fn find(&self, name: &str) -> ToolMatch<'_> {
         for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
@@ -130,8 +130,7 @@ impl Registry {
         }
     }
 
-    /// Returns the name of the offered tool that was probably meant: by its name, by `server/tool`,
-    /// or by its raw name.
+    /// Returns the name of the offered tool with the most similar name, `server/tool` or raw name.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let path = |tool: &Tool| format!("{}/{}", tool.server(), tool.tool());
         let is_path = name.contains(['/', '.', ' ']);
@@ -159,7 +158,7 @@ impl Registry {
         let mut problems: Vec<Problem> =
             named.iter().filter_map(|named| named.collisions.clone()).collect();
         problems.sort_by(|a, b| a.server.cmp(&b.server));
-        // The tools of a server mostly stand together, so this leaves next to nothing to sort.
+        // The tools of a server are mostly adjacent, so little is left to sort.
         named.sort_by_key(|named| named.offered.first().map(|tool| tool.name()));
         let tools = named.iter().flat_map(|named| &named.offered).cloned();
         let hidden = named.iter().flat_map(|named| &named.hidden).cloned();
@@ -172,7 +171,7 @@ fn sorted(mut tools: Vec<Arc<Tool>>) -> Vec<Arc<Tool>> {
     tools
 }
 
-/// Gives names to the tools of offers that have none.
+/// Assigns names to the tools of lists that have none.
 fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedTools> {
     let requests: Vec<NameRequest<'_>> = all_tools
         .iter()
@@ -200,7 +199,7 @@ fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedT
     groups.collect()
 }
 
-/// Makes the tools of an offer: those to be listed, and the others; each by name.
+/// Creates the tools of one server, offered and hidden ones, each sorted by name.
 fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
     let (mut offered, mut hidden) = (Vec::with_capacity(assigned.len()), Vec::new());
     for index in by_name(assigned) {
@@ -221,11 +220,10 @@ fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>
     (offered, hidden)
 }
 
-/// Returns the indices of different names in their order.
+/// Returns the indices of distinct names in the order of the names.
 ///
-/// The names of a server begin alike, and the sixteen bytes from where they do not are mostly
-/// enough to tell which comes first. Kept side by side they are compared much faster than texts
-/// that lie all over the memory.
+/// The names of a server have a common prefix, and the next sixteen bytes mostly decide the order.
+/// Comparing them as integers in one array is much faster than comparing strings behind pointers.
 fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
     let first = names.first().map_or("", |name| name).as_bytes();
     let common = names.iter().fold(first.len(), |common, name| {
@@ -247,7 +245,7 @@ fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
     indices.into_iter().map(|(_, index)| index)
 }
 
-/// Returns the tools that did not get the name they wished for.
+/// Returns the tools that did not get their preferred names.
 fn renamed<'a>(
     server_tools: &'a ServerTools,
     assigned: &'a [Arc<str>],
@@ -256,7 +254,7 @@ fn renamed<'a>(
     pairs.filter(|(tool, name)| !tool.preferred.is_long && **name != tool.preferred.stem)
 }
 
-/// Reports the tools that did not get their names, the first of them by name.
+/// Returns a problem for the tools that did not get their preferred names.
 fn collisions(
     server_tools: &ServerTools,
     assigned: &[Arc<str>],
@@ -275,7 +273,7 @@ fn collisions(
     }
     let problem =
         Problem::warning("name-collision", message).of_server(server_tools.server().as_str());
-    (count > 0).then(|| problem.hint("`prefix` gives a server's tools names of their own"))
+    (count > 0).then(|| problem.hint("set `prefix` to give the server's tools other names"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a registry lists, hides and finds.
+//! Tests which tools a registry lists, hides and finds.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ fn page(text: &str) -> ListPage<ListedTool> {
     ListPage::read(&text.parse().unwrap())
 }
 
-/// Returns the offer of a server with plain tools.
+/// Returns the tools of a server with plain definitions.
 fn server_tools(server: &str, tools: &str, policy: &Policy) -> Arc<ServerTools> {
     let tools: Vec<_> =
         tools.split_whitespace().map(|tool| format!(r#"{{"name":"{tool}"}}"#)).collect();
@@ -214,7 +214,7 @@ fn an_unusable_tool_is_set_aside_without_the_others() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     odd bad-glob: "[" is not a glob: unclosed character class; missing ']'; it counts as a name
-    odd tools-set-aside: 5 tools were set aside: an entry that is no tool (name is a number, not a string), an entry that is no tool (entry is a string, not an object), "bad" (its inputSchema is no schema), "good" (listed twice), "text" (its inputSchema does not allow an object)
+    odd tools-set-aside: 5 tools were set aside: an entry that is not a tool (name is a number, not a string), an entry that is not a tool (entry is a string, not an object), "bad" (its inputSchema is not a schema), "good" (listed twice), "text" (its inputSchema does not allow an object)
     "#);
 }
 
@@ -308,7 +308,7 @@ fn a_rebuilt_registry_shares_unchanged_tools() {
     let two = Registry::build(&all_tools, &mut names);
     assert!(Arc::ptr_eq(&one.tools()[0], &two.tools()[0]));
     assert_eq!(two.tools().len(), 3);
-    // Another book of names knows nothing of the first.
+    // Another table assigns its own names.
     let other = Registry::build(&all_tools, &mut NameTable::default());
     assert_eq!(render(other.tools()), render(two.tools()));
 }

@@ -1,7 +1,8 @@
-//! The schema of a tool's arguments: kept as its server wrote it, as far as models accept that.
+//! Prepares the input schema of a tool for models, with as few changes as possible.
 //!
-//! Work is done on the text, so key order, unknown keywords and the digits of numbers stay. What is
-//! no schema for an object makes a tool unusable; `strict` has the rules for choosy providers.
+//! The text is edited directly, so key order, unknown keywords and the digits of numbers stay. A
+//! schema that does not describe an object makes the tool unusable. `strict` has the rules for
+//! model providers that accept only a subset of JSON Schema.
 
 mod strict;
 
@@ -9,33 +10,33 @@ use bytestring::ByteString;
 pub(super) use strict::strict;
 use wharf_protocol::Json;
 
-/// How schemas are changed.
+/// How input schemas are changed for models (`tools.sanitize`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sanitize {
     /// As little as possible.
     #[default]
     Light,
-    /// So that the choosiest provider takes them.
+    /// So that the strictest provider accepts them.
     Strict,
 }
 
-/// Tells whether a schema is written as most libraries do it: with its type first or last. Such a
-/// schema needs no closer look, which is most of the work with a long list.
+/// Tells whether a schema has the usual form, with its type first or last. Such a schema need not
+/// be parsed, which saves most of the work for a long list.
 fn is_usual(schema: &str) -> bool {
     schema.starts_with(r#"{"type":"object","properties":{"#)
         || schema.starts_with(r#"{"properties":{"#) && schema.ends_with(r#","type":"object"}"#)
 }
 
-/// Returns the schema with `properties`, or why it is not usable.
+/// Returns the schema with `properties`, or why the tool is unusable.
 pub(super) fn light(schema: Option<Json>) -> Result<Json, &'static str> {
     let Some(schema) = schema else {
-        return Err("its inputSchema is no schema");
+        return Err("its inputSchema is not a schema");
     };
     if is_usual(schema.as_str()) {
         return Ok(schema);
     }
     if schema.as_str() == r#"{"type":"object"}"# {
-        // So many tools take nothing that it is worth sharing what they get.
+        // Many tools have no arguments, so their schema is shared.
         let bare = ByteString::from_static(r#"{"type":"object","properties":{}}"#);
         return Ok(Json::parse(bare).unwrap_or(schema));
     }
@@ -44,22 +45,22 @@ pub(super) fn light(schema: Option<Json>) -> Result<Json, &'static str> {
     }
     match schema.get("properties") {
         Some(properties) if properties.is_object() => Ok(schema),
-        // An empty list is how some languages write an empty object.
+        // Some languages encode an empty object as an empty list.
         Some(none) if none.is_null() || none.items().is_some_and(|items| items.is_empty()) => {
             Ok(replaced(&schema, &none).unwrap_or(schema))
         }
-        Some(_) => Err("the properties in its inputSchema are no object"),
+        Some(_) => Err("the properties in its inputSchema are not an object"),
         None => Ok(appended(&schema).unwrap_or(schema)),
     }
 }
 
-/// Tells whether a `type` leaves room for an object.
+/// Tells whether a `type` allows an object.
 fn allows_objects(kind: &Json) -> bool {
     let is_object = |kind: &Json| kind.to_text().is_some_and(|kind| kind == "object");
     is_object(kind) || kind.items().is_some_and(|kinds| kinds.iter().any(is_object))
 }
 
-/// Adds empty properties at the end.
+/// Appends empty properties.
 fn appended(schema: &Json) -> Option<Json> {
     let inner = schema.as_str().strip_suffix('}')?;
     let is_empty = inner.trim_start_matches('{').trim().is_empty();
@@ -67,7 +68,7 @@ fn appended(schema: &Json) -> Option<Json> {
     Json::parse(format!("{inner}{comma}\"properties\":{{}}}}")).ok()
 }
 
-/// Puts empty properties where `part` stands, which shares the buffer of the schema.
+/// Replaces `part`, which shares the buffer of the schema, by empty properties.
 fn replaced(schema: &Json, part: &Json) -> Option<Json> {
     let text = schema.as_str();
     let start = part.as_str().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
@@ -132,7 +133,7 @@ mod tests {
     fn a_schema_that_rejects_objects_is_unusable() {
         let schema = |schema: &str| format!(r#","inputSchema":{schema}"#);
         for text in ["7", "[]", "false", "\"object\""] {
-            check(&schema(text), Err("its inputSchema is no schema"));
+            check(&schema(text), Err("its inputSchema is not a schema"));
         }
         for text in [
             r#"{"properties":{},"type":"string","a":{"b":1,"type":"object"}}"#,
@@ -143,7 +144,7 @@ mod tests {
             check(&schema(text), Err("its inputSchema does not allow an object"));
         }
         for text in [r#"{"properties":[1]}"#, r#"{"type":"object","properties":"x"}"#] {
-            check(&schema(text), Err("the properties in its inputSchema are no object"));
+            check(&schema(text), Err("the properties in its inputSchema are not an object"));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! A talk with the person: something is said on stderr, and a line is waited for.
+//! A dialog on the terminal: prints text to stderr and reads a line.
 
 use std::io::ErrorKind;
 
 use crate::ui::{Keyboard, Ui, style};
 
-/// What somebody types to say no.
+/// The input that declines.
 const DECLINE: &str = "!";
 
-/// The screen and the keyboard.
+/// Output and input of the dialog.
 pub(super) struct Dialog<'a> {
     ui: &'a Ui,
     keyboard: Keyboard,
@@ -18,29 +18,29 @@ impl<'a> Dialog<'a> {
         Self { ui, keyboard }
     }
 
-    /// Says something. The text is safe to show.
+    /// Prints a text, which must be safe to print.
     pub(super) fn say(&self, text: &str) {
         self.ui.message(text);
     }
 
-    /// Warns. The text is safe to show.
+    /// Prints a warning, which must be safe to print.
     pub(super) fn warn(&self, text: &str) {
         self.say(&format!("{} {text}\n", style::warning("warning:")));
     }
 
-    /// Asks for a line; none if the person wants no part in it.
+    /// Asks for a line; `None` if the person declines.
     pub(super) async fn ask(&mut self, prompt: &str) -> Option<String> {
         loop {
-            // What was typed before this question answers another one, or none.
+            // Input that was typed before this question must not answer it.
             self.keyboard.discard_typed().await;
             self.say(prompt);
             match self.keyboard.line().await {
                 Ok(Some(line)) if line.trim() == DECLINE => return None,
                 Ok(Some(line)) => return Some(line),
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
-                    self.say("  that is not text\n");
+                    self.say("  the input is not UTF-8 text\n");
                 }
-                // Ctrl-D leaves the cursor where it is.
+                // Ctrl-D leaves the cursor on the line of the question.
                 Ok(None) | Err(_) => {
                     self.say("\n");
                     return None;
@@ -49,7 +49,7 @@ impl<'a> Dialog<'a> {
         }
     }
 
-    /// Asks for a yes; none if the person wants no part in it, and anything else is a no.
+    /// Asks a yes/no question; `None` if the person declines. Anything but yes is no.
     pub(super) async fn agrees(&mut self, question: &str) -> Option<bool> {
         let said = self.ask(&format!("{question} [y/N] ")).await?;
         Some(["y", "yes"].contains(&said.trim().to_ascii_lowercase().as_str()))

@@ -1,4 +1,4 @@
-//! Asks a form field by field, until every answer fits or the person declines.
+//! Form elicitation: asks field by field, until every answer is valid or the person declines.
 
 use wharf::elicitation::{EmptyInput, Form, FormField};
 use wharf::protocol::Json;
@@ -8,15 +8,15 @@ use super::dialog::Dialog;
 use super::render;
 use crate::ui::phrase;
 
-/// What came of a field.
+/// The result of asking a field.
 enum Filled {
-    /// An answer, or none where none is needed.
+    /// An answer, or `None` if an optional field was skipped.
     With(Option<Json>),
-    /// The person wants no part in the form.
+    /// The person declined the form.
     Declined,
 }
 
-/// Asks a form. The server's name is safe to show, the rest is not.
+/// Asks a form. The server's name is safe to print, the rest is untrusted.
 pub(super) async fn ask(
     server: &str,
     message: &str,
@@ -37,7 +37,7 @@ pub(super) async fn ask(
     }
     loop {
         let Some(answers) = fill(form, dialog).await else { return ElicitationAnswer::Decline };
-        // A single answer was looked at before it was entered.
+        // A single answer needs no confirmation.
         let is_sent = form.fields.len() == 1 || {
             let question = format!("Send this to {server}? Enter sends it, n asks again: ");
             let Some(said) = dialog.ask(&question).await else { return ElicitationAnswer::Decline };
@@ -49,7 +49,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Asks all fields; none if the person declines.
+/// Asks all fields; returns `None` if the person declines.
 async fn fill(form: &Form, dialog: &mut Dialog<'_>) -> Option<Vec<(String, Json)>> {
     let mut answers = Vec::new();
     for field in &form.fields {
@@ -63,11 +63,11 @@ async fn fill(form: &Form, dialog: &mut Dialog<'_>) -> Option<Vec<(String, Json)
     Some(answers)
 }
 
-/// Asks one field until the answer fits.
+/// Asks one field until the answer is valid.
 async fn enter(field: &FormField, dialog: &mut Dialog<'_>) -> Filled {
     if field.asks_for_a_secret() {
         dialog.warn("this looks like a secret, and servers must not ask for one this way");
-        match dialog.agrees("Answer it all the same?").await {
+        match dialog.agrees("Answer it anyway?").await {
             Some(true) => {}
             Some(false) if !field.is_required => return Filled::With(None),
             _ => return Filled::Declined,

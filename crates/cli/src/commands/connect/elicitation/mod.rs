@@ -1,14 +1,14 @@
-//! What servers ask the person in the middle of a call, asked on the terminal.
+//! MCP elicitation on the terminal: questions that servers ask the person during a call.
 //!
 //! ```text
-//! desk    takes the questions one after the other, whoever asks
-//! talk    says something, and waits for a line
-//! form    a form, field by field
-//! page    a page that is to be visited
-//! shown   how foreign texts and fields look
+//! queue   takes the requests of all servers, one at a time
+//! dialog  prints text and reads a line
+//! form    form elicitation, field by field
+//! url     URL elicitation: a page to visit
+//! render  formats untrusted text and fields
 //! ```
 //!
-//! What is asked, and which answers fit, is read by `wharf::elicitation`.
+//! `wharf::elicitation` parses the requests and validates the answers.
 
 mod dialog;
 mod form;

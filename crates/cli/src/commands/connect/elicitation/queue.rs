@@ -1,7 +1,7 @@
-//! Where questions arrive: one is asked at a time, and the others wait for their turn.
+//! The queue of elicitation requests: one is asked at a time, the others wait.
 //!
-//! While a question is open the line about progress gives way. A question that its server takes
-//! back is not waited for any longer.
+//! While a question is open, the progress line is paused. A request that its server cancels is no
+//! longer waited for.
 
 use tokio::sync::{mpsc, oneshot};
 use wharf::Elicitor;
@@ -16,23 +16,23 @@ use super::dialog::Dialog;
 use super::{form, url};
 use crate::ui::{Keyboard, Ui, phrase, style};
 
-/// How many questions wait; whoever comes then waits to be let in.
+/// The capacity of the queue; further requests wait until there is space.
 const MAX_QUEUED: usize = 8;
 
-/// A question, and where its answer goes.
+/// An elicitation request with the channel for its answer.
 struct QueuedElicitation {
     server: ServerName,
     asked: Elicitation,
     reply: oneshot::Sender<ElicitationAnswer>,
 }
 
-/// Where servers leave their questions.
+/// The elicitor of the runtime: puts requests into the queue.
 pub(in super::super) struct QueuedElicitor(mpsc::Sender<QueuedElicitation>);
 
-/// Where the person answers them.
+/// The receiving end of the queue.
 pub(in super::super) struct ElicitationQueue(mpsc::Receiver<QueuedElicitation>);
 
-/// Makes a desk, and the bell in front of it.
+/// Creates the queue and its elicitor.
 pub(in super::super) fn elicitation_queue() -> (QueuedElicitor, ElicitationQueue) {
     let (sender, receiver) = mpsc::channel(MAX_QUEUED);
     (QueuedElicitor(sender), ElicitationQueue(receiver))
@@ -46,7 +46,7 @@ impl Elicitor for QueuedElicitor {
     fn elicit(&self, server: ServerName, asked: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
-            // Nobody is at the desk any more when the run is over.
+            // The receiver is gone when the run is over.
             if self.0.send(QueuedElicitation { server, asked, reply }).await.is_err() {
                 return ElicitationAnswer::Cancel;
             }
@@ -56,7 +56,7 @@ impl Elicitor for QueuedElicitor {
 }
 
 impl ElicitationQueue {
-    /// Asks the person one question after the other; never ends by itself.
+    /// Asks the person one question after the other; never returns.
     pub(in super::super) async fn answer_all(mut self, ui: &Ui, progress: &Progress<'_>) {
         let mut dialog: Option<Dialog<'_>> = None;
         while let Some(QueuedElicitation { server, asked, mut reply }) = self.0.recv().await {
@@ -71,9 +71,9 @@ impl ElicitationQueue {
                 answer = ask(&server, &asked, dialog) => Some(answer),
             };
             match answer {
-                // The server may have gone meanwhile; its call tells of that.
+                // The server may be gone meanwhile; its call reports that.
                 Some(answer) => drop(reply.send(answer)),
-                None => ui.message("\nThe question was taken back.\n"),
+                None => ui.message("\nThe server withdrew the question.\n"),
             }
             progress.resume();
         }
@@ -97,9 +97,9 @@ async fn ask(
             Ok(page) => return url::ask(&server, &message, &page, dialog).await,
             Err(error) => error.to_string(),
         },
-        ElicitationMode::Unknown => "it is of an unknown kind".to_owned(),
+        ElicitationMode::Unknown => "its kind is unknown".to_owned(),
     };
     let label = style::warning("warning:");
-    dialog.say(&format!("{label} declined a question of {server}: {}\n", clean(&refused)));
+    dialog.say(&format!("{label} declined a question from {server}: {}\n", clean(&refused)));
     ElicitationAnswer::Decline
 }

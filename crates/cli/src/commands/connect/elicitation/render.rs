@@ -1,7 +1,7 @@
-//! How foreign texts and the fields of a form look on the terminal.
+//! Formats untrusted text and the fields of a form for the terminal.
 //!
-//! What a server says stands behind a bar, on every line, so that it cannot pass for words of
-//! Wharf; and there is an end to it.
+//! Every line of a server's text begins with a bar, so that it cannot imitate output of Wharf. The
+//! number of lines is limited.
 
 use wharf::elicitation::{Choice, FieldKind, FormField};
 use wharf::protocol::Json;
@@ -9,22 +9,22 @@ use wharf_config::text::{clean, clip};
 
 use crate::ui::{Lines, phrase, style};
 
-/// How many lines of a foreign text are shown.
+/// The most lines of an untrusted text that are printed.
 const MOST_LINES: usize = 30;
 
-/// How many characters stand on one line of it.
+/// The most characters per line.
 const LINE_WIDTH: usize = 72;
 
-/// How much of a choice or a default is shown.
+/// The longest choice or default that is printed in full.
 const LONGEST_CHOICE: usize = 100;
 
-/// Shows a text of a server.
+/// Formats an untrusted text.
 pub(super) fn untrusted_text(text: &str) -> String {
     let mut lines = Lines::default();
     let (mut shown, mut is_cut) = (0, false);
     'all: for line in text.trim().lines() {
-        // A line that the terminal would break must not go on without its bar. What is not shown is
-        // not looked at: a text may be large.
+        // Break lines here, because a line that the terminal wraps would continue without its bar.
+        // Characters beyond the limit are not processed, because the text may be large.
         let most: String = line.chars().take(MOST_LINES * LINE_WIDTH + 1).collect();
         let cleaned: Vec<char> = clean(&most.replace('\t', "    ")).chars().collect();
         for part in cleaned.chunks(LINE_WIDTH).chain(cleaned.is_empty().then_some(&[][..])) {
@@ -42,7 +42,7 @@ pub(super) fn untrusted_text(text: &str) -> String {
     lines.into_text()
 }
 
-/// Shows what a field is about, and what may be entered.
+/// Formats the title, description and choices of a field.
 pub(super) fn field(field: &FormField) -> String {
     let title = phrase::name(field.title.as_deref().unwrap_or(&field.name));
     let need = if field.is_required { "required" } else { "optional" };
@@ -60,7 +60,7 @@ pub(super) fn field(field: &FormField) -> String {
     lines.into_text() + &described + &listed.into_text()
 }
 
-/// Shows what a line is waited for.
+/// Formats the prompt of a field.
 pub(super) fn prompt(field: &FormField) -> String {
     let name = phrase::name(&field.name);
     match field.default.as_ref().map(value) {
@@ -79,7 +79,7 @@ fn named(choice: &Choice) -> String {
     }
 }
 
-/// Says a value the way it would be typed.
+/// Formats a value as it would be typed.
 fn value(json: &Json) -> String {
     if let Some(values) = json.items() {
         return values.iter().map(value).collect::<Vec<_>>().join(", ");

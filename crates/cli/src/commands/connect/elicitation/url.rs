@@ -1,4 +1,5 @@
-//! Asks whether the person will visit a page. It is shown where it leads; nothing is opened here.
+//! URL elicitation: asks whether the person will visit a page. Shows the full URL and never opens
+//! it.
 
 use wharf::elicitation::UrlElicitation;
 use wharf::protocol::view::send::ElicitationAnswer;
@@ -8,7 +9,7 @@ use super::dialog::Dialog;
 use super::render;
 use crate::ui::style;
 
-/// Asks about a page. The server's name is safe to show, the rest is not.
+/// Asks about a page. The server's name is safe to print, the rest is untrusted.
 pub(super) async fn ask(
     server: &str,
     message: &str,
@@ -22,16 +23,14 @@ pub(super) async fn ask(
         render::untrusted_text(message),
     ));
     if page.has_punycode_host() {
-        dialog.warn("its host is written in letters that may look like others");
+        dialog.warn("its host name has letters that can be mistaken for others");
     }
     if page.is_unencrypted() {
-        dialog.warn("it is not encrypted: others can read along");
+        dialog.warn("the connection is not encrypted: others can read it");
     }
     dialog.say("Wharf does not open it: copy the address into your browser if you trust it.\n");
     if dialog.agrees("Will you visit it?").await == Some(true) {
-        dialog.say(
-            "The call goes on once the server knows that you were there; Ctrl-C gives it up.\n",
-        );
+        dialog.say("The call continues when the server confirms your visit; Ctrl-C cancels it.\n");
         ElicitationAnswer::Accept(None)
     } else {
         ElicitationAnswer::Decline

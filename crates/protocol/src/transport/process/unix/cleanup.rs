@@ -1,8 +1,8 @@
-//! One errand of the reaper: find certain processes, ask them to terminate, kill them.
+//! A cleanup task of the reaper: finds the processes to end, sends SIGTERM, then SIGKILL.
 //!
-//! With a list of processes (Linux) everything is found that is in the group or carries the marker,
-//! and the leader is collected last. Without one, only the group can be asked whether it is empty,
-//! and only after its leader was collected.
+//! With a process table (Linux), it finds every process that is in the process group or has the
+//! marker, and reaps the group leader last. Without one, it can only check whether the group is
+//! empty, and only after the leader was reaped.
 
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ use super::process_group::ProcessGroup;
 #[cfg(target_os = "linux")]
 use super::process_table::{self, ProcessEntry, ProcessFilter, ProcessIdentity};
 
-/// How long killed processes may take to vanish before nobody waits for them any more.
+/// How long to wait for killed processes.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// Something that the reaper has to end.
+/// Processes that the reaper has to end.
 pub(super) struct CleanupTask {
     target: CleanupTarget,
-    /// Until when processes are asked; afterwards they are killed.
+    /// Processes get SIGTERM before this instant and SIGKILL after it.
     kill_at: Instant,
-    /// Whether the group was asked already.
+    /// Whether the group has got SIGTERM.
     group_signalled: bool,
-    /// Who was asked already.
+    /// The processes that have got SIGTERM.
     #[cfg(target_os = "linux")]
     signalled: Vec<ProcessIdentity>,
     reply: Option<oneshot::Sender<usize>>,
@@ -33,7 +33,7 @@ pub(super) struct CleanupTask {
 enum CleanupTarget {
     ProcessGroup {
         group: ProcessGroup,
-        /// When the leader started: nothing of its tree is older.
+        /// When the leader started: no process of its tree is older.
         #[cfg(target_os = "linux")]
         started: u64,
     },
@@ -41,7 +41,7 @@ enum CleanupTarget {
 }
 
 impl CleanupTask {
-    /// Clears a family that was ended in some way.
+    /// Ends the remaining processes of a process group.
     pub(super) fn for_group(
         group: ProcessGroup,
         by: StopMethod,
@@ -59,7 +59,7 @@ impl CleanupTask {
         task
     }
 
-    /// Ends everything that killed owners have left.
+    /// Ends the processes that killed owners have left behind.
     pub(super) fn for_leftovers(until: Instant, reply: oneshot::Sender<usize>) -> Self {
         Self::new(CleanupTarget::Leftovers, until, Some(reply))
     }
@@ -75,13 +75,13 @@ impl CleanupTask {
         }
     }
 
-    /// Gives up: nobody is told that the errand is done.
+    /// Drops the reply channel, so that the caller does not wait.
     pub(super) fn without_reply(self) -> Self {
         Self { reply: None, ..self }
     }
 
-    /// Takes all errands one step further, and removes those that are done. Leaders that do not
-    /// even die when they are killed are put aside.
+    /// Does one step of each cleanup and removes those that are done. Leaders that do not exit
+    /// after SIGKILL are moved to `unkillable`.
     pub(super) fn run_round(tasks: &mut Vec<Self>, unkillable: &mut Vec<ProcessGroup>) {
         if tasks.is_empty() {
             return;
@@ -106,7 +106,7 @@ impl CleanupTask {
         }
     }
 
-    /// A family whose end nobody waits for is killed: its owner may exit at any time.
+    /// Kills the group at once if nobody waits for its end: this process may exit at any time.
     fn kill_now_if_nobody_waits(&mut self, now: Instant) {
         let waits = self.reply.as_ref().is_some_and(|reply| !reply.is_closed());
         if !waits && matches!(self.target, CleanupTarget::ProcessGroup { .. }) {
@@ -114,7 +114,7 @@ impl CleanupTask {
         }
     }
 
-    /// Signals everything that was found. Returns whether there was nothing.
+    /// Signals all processes that were found. Returns whether there were none.
     #[cfg(target_os = "linux")]
     fn step(&mut self, entries: &[ProcessEntry], now: Instant) -> bool {
         let gentle = now < self.kill_at;
@@ -137,17 +137,17 @@ impl CleanupTask {
         }
         let CleanupTarget::ProcessGroup { group, .. } = &mut self.target else { return nothing };
         if nothing {
-            // Its number stays ours up to here.
+            // The pid of the leader is not reused up to here.
             return group.reap();
         }
         if !gentle {
-            // Unlike the signals one by one, this also reaches what is being started just now.
+            // Unlike single signals, this also reaches processes that are being started just now.
             group.signal(Signal::KILL);
         }
         false
     }
 
-    /// Ends a group that cannot be looked into. Returns whether it is empty.
+    /// Ends a group without a list of its processes. Returns whether it is empty.
     fn step_without_table(&mut self, now: Instant) -> bool {
         let gentle = now < self.kill_at;
         let CleanupTarget::ProcessGroup { group, .. } = &mut self.target else { return true };
@@ -157,8 +157,9 @@ impl CleanupTask {
             }
             return false;
         }
-        // The leader is collected now, so only the others keep the group's number. It cannot have
-        // been given away in the moment between two rounds: numbers are reused last.
+        // The leader is reaped, so only the other members keep the id of the group in use. It
+        // cannot have been reused between two rounds, because the system reuses the oldest ids
+        // first.
         if test_kill_process_group(group.pid).is_err() {
             return true;
         }
@@ -183,7 +184,7 @@ impl CleanupTask {
             unkillable.push(group);
         }
         if let Some(reply) = self.reply {
-            // Nobody may be waiting any more.
+            // The caller may not wait any more.
             let _ = reply.send(found);
         }
     }
@@ -208,7 +209,7 @@ impl CleanupTarget {
     }
 }
 
-/// Returns what all errands together are after.
+/// Returns one filter for the processes of all cleanups.
 #[cfg(target_os = "linux")]
 fn combined_filter(tasks: &[CleanupTask]) -> ProcessFilter {
     let mut filter = ProcessFilter { groups: Vec::new(), since: u64::MAX };

@@ -1,8 +1,8 @@
-//! A launch in the words of the system: everything that is to be known before a child exists.
+//! The arguments of `execve` for a launch, prepared before the child exists.
 //!
-//! The child itself cannot allocate, so the search for the program is laid out here as a list of
-//! paths, in the way of `execvp`: a name with a slash is a path, any other is looked for in the
-//! `PATH` that the program will get.
+//! The child cannot allocate, so all candidate paths of the program are listed here, as `execvp`
+//! would try them: a name with a slash is a path; any other name is searched in the `PATH` of the
+//! child's environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
@@ -12,17 +12,17 @@ use std::os::unix::ffi::OsStrExt;
 use super::super::launch::ProcessLaunch;
 use super::super::marker::{Marker, VARIABLE};
 
-/// Where programs are looked for if the environment does not say.
+/// The search path if the environment has no `PATH`.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// What reads a script that does not name its interpreter.
+/// The interpreter of a script without `#!`.
 const SHELL: &CStr = c"/bin/sh";
 
 /// A program to start.
 pub(super) struct ExecSpec {
     /// The paths to try in turn.
     pub(super) candidates: Vec<CString>,
-    /// The arguments; the first is the program as it was given.
+    /// The arguments; the first is the program as configured.
     pub(super) arguments: Vec<CString>,
     /// The environment, one `name=value` each.
     pub(super) environment: Vec<CString>,
@@ -30,7 +30,7 @@ pub(super) struct ExecSpec {
 }
 
 impl ExecSpec {
-    /// Lays out a launch. Fails if anything contains a zero byte, which the system cannot say.
+    /// Prepares a launch. Fails if any string contains a NUL byte.
     pub(super) fn new(launch: &ProcessLaunch, marker: Marker) -> io::Result<Self> {
         let path = launch.variable("PATH").unwrap_or(OsStr::new(DEFAULT_PATH));
         let folder = launch.folder.as_ref().map(|folder| text(&[folder.as_os_str()]));
@@ -43,7 +43,7 @@ impl ExecSpec {
         })
     }
 
-    /// Has the shell read a candidate that the system does not take for a program.
+    /// Returns the arguments for running a candidate with the shell.
     pub(super) fn with_shell(self, candidate: usize) -> Option<Self> {
         let script = self.candidates.into_iter().nth(candidate)?;
         let rest = self.arguments.into_iter().skip(1);
@@ -57,7 +57,7 @@ fn candidates(program: &OsStr, path: &OsStr) -> io::Result<Vec<CString>> {
         return Ok(vec![text(&[program])?]);
     }
     let place = |place: &[u8]| match place {
-        // No name stands for the folder that the program runs in.
+        // An empty entry means the working directory of the program.
         [] => text(&[program]),
         place => text(&[OsStr::from_bytes(place), OsStr::new("/"), program]),
     };
@@ -72,7 +72,7 @@ fn environment(launch: &ProcessLaunch, marker: Marker) -> io::Result<Vec<CString
     variables.iter().map(|(name, value)| text(&[name, OsStr::new("="), value])).collect()
 }
 
-/// Joins pieces to a text that ends with a zero byte.
+/// Joins pieces to a string that ends with a NUL byte.
 fn text(pieces: &[&OsStr]) -> io::Result<CString> {
     let length: usize = pieces.iter().map(|piece| piece.len()).sum();
     let mut joined = Vec::with_capacity(length + 1);

@@ -1,7 +1,7 @@
-//! Notices that a process has exited, without collecting it.
+//! Waits for the exit of a process without reaping it.
 //!
-//! On Linux a descriptor of the process becomes readable. Where there is none, a thread waits; it
-//! ends with the process.
+//! On Linux a pidfd becomes readable. Where there is no pidfd, a thread waits, and ends with the
+//! process.
 
 #[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use tokio::io::unix::AsyncFd;
 use tokio_util::sync::CancellationToken;
 
-/// Watches one child that somebody else collects.
+/// Watches a child that is reaped elsewhere.
 #[derive(Debug)]
 pub(super) struct ExitWatch {
     pid: Pid,
@@ -29,14 +29,14 @@ enum ExitSource {
 }
 
 impl ExitWatch {
-    /// Starts watching. The child must not be collected yet, or its number may be another's.
+    /// Starts watching. The child must not be reaped yet, because its pid could be reused.
     pub(super) fn new(pid: Pid) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
             use rustix::process::{PidfdFlags, pidfd_open};
             use tokio::io::Interest;
 
-            // Old kernels and some sandboxes have no such descriptors.
+            // Old kernels and some sandboxes have no pidfds.
             if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
                 #[expect(deprecated, reason = "the successor is unsafe; we own the descriptor")]
                 let descriptor = AsyncFd::with_interest(descriptor, Interest::READABLE)?;
@@ -52,7 +52,7 @@ impl ExitWatch {
         let wait = move || {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             let exit_guard = exit_guard;
-            // An error means that there is no such child any more, which is an exit as well.
+            // An error means that the child does not exist any more.
             let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
             drop(exit_guard);
         };
@@ -60,25 +60,25 @@ impl ExitWatch {
         Ok(Self { pid, source: ExitSource::Thread(exited) })
     }
 
-    /// Waits until the process has exited. May be dropped and called again.
+    /// Waits until the process has exited. Cancel safe.
     pub(super) async fn exited(&self) {
         match &self.source {
             #[cfg(target_os = "linux")]
-            // The descriptor stays readable, so the readiness is never cleared. An error means that
-            // the runtime is shutting down: nobody waits any more.
+            // The pidfd stays readable, so the readiness is never cleared. An error means that the
+            // runtime is shutting down.
             ExitSource::Descriptor(descriptor) => drop(descriptor.readable().await),
             ExitSource::Thread(exited) => exited.cancelled().await,
         }
     }
 
-    /// Returns how the process exited, if it has.
+    /// Returns the exit status, if the process has exited.
     pub(super) fn status(&self) -> Option<ExitStatus> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         waitid(WaitId::Pid(self.pid), options).ok().flatten().and_then(|status| as_exit(&status))
     }
 }
 
-/// Puts an exit into the form that the older `wait` calls have.
+/// Converts the result of `waitid` into the status format of `wait`.
 fn as_exit(status: &WaitIdStatus) -> Option<ExitStatus> {
     const CORE_DUMPED: i32 = 0x80;
     let raw = match (status.exit_status(), status.terminating_signal()) {
@@ -112,10 +112,10 @@ mod tests {
         drop(child.stdin.take());
         tokio::time::timeout(Duration::from_secs(10), watch.exited()).await.unwrap();
         let seen: ExitStatus = watch.status().unwrap();
-        assert_eq!(Some(seen), watch.status(), "it was collected");
+        assert_eq!(Some(seen), watch.status(), "the first call reaped it");
         assert_eq!(child.wait().unwrap(), seen);
         watch.exited().await;
-        assert_eq!(watch.status(), None, "it is collected");
+        assert_eq!(watch.status(), None, "it is reaped");
     }
 
     #[tokio::test]

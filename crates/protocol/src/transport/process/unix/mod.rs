@@ -1,12 +1,12 @@
-//! The tree on Unix: a process group, and a marker for what leaves it.
+//! The process tree on Unix: a process group, and a marker for processes that leave the group.
 //!
-//! The server's process is not collected before its tree is gone. As long as it is a zombie, its
-//! number stays taken, so a signal to its group can never reach a stranger.
+//! The server's process is reaped (`waitpid`) only after its tree has ended. While it is a zombie,
+//! its pid is not reused, so a signal to its group cannot reach an unrelated process.
 //!
-//! `spawner` starts processes on threads that live as long as we do, from an `exec_spec` and by way
-//! of `parent_death` (Linux) or of the standard library (`std_spawn`). `reaper` ends trees in the
-//! background, `orphans` ends those who were given to us (Linux), `process_table` is the system's
-//! list of processes (Linux).
+//! `spawner` starts processes on threads that never end: on Linux from an `exec_spec`
+//! with `parent_death`, elsewhere with the standard library (`std_spawn`). `reaper`
+//! ends process trees in the background. On Linux, `orphans` ends reparented
+//! orphans, and `process_table` reads `/proc`.
 
 mod cleanup;
 #[cfg(target_os = "linux")]
@@ -46,14 +46,14 @@ use super::marker::Marker;
 use super::marker::Owner;
 use super::process::StopMethod;
 
-/// A process in its own group. Dropping it kills the group.
+/// A process in a new process group. Dropping it kills the group.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     guard: GroupGuard,
     exit: ExitWatch,
 }
 
-/// A started tree with its pipes.
+/// A started process tree with its pipes.
 pub(super) struct StartedProcess {
     pub(super) tree: ProcessTree,
     pub(super) stdin: Stdin,
@@ -61,18 +61,18 @@ pub(super) struct StartedProcess {
     pub(super) stderr: Stderr,
 }
 
-/// How long a program that has to end at once waits for what it kills.
+/// How long [`kill_all`] waits for killed processes.
 const KILL_ALL_LIMIT: Duration = Duration::from_millis(500);
 
-/// Kills everything that this program's servers have started, and waits a moment for it.
+/// Kills all servers of this program with everything they started, and waits for at most 500 ms.
 ///
-/// For a program that has to end at once, from any thread: nothing else of this library has to work
-/// for it. Whoever waits for one of the servers sees it exit.
+/// For a program that has to exit at once. Can be called from any thread and needs no other task or
+/// thread of this library. Tasks that wait for a server see it exit.
 pub fn kill_all() {
     let until = Instant::now() + KILL_ALL_LIMIT;
     let groups: Vec<i32> = process_group::leaders().iter().copied().collect();
     for pid in groups.into_iter().filter_map(Pid::from_raw) {
-        // Not collected yet, so the numbers are still theirs.
+        // They are not reaped yet, so their pids are not reused.
         let _gone = kill_process_group(pid, Signal::KILL);
         let _gone = kill_process(pid, Signal::KILL);
     }
@@ -87,19 +87,19 @@ pub fn kill_all() {
     let _nothing_to_wait_for = until;
 }
 
-/// Does nothing: only Linux can give a process the orphans among its descendants.
+/// Does nothing: only Linux has child subreapers.
 #[cfg(not(target_os = "linux"))]
 pub fn adopt_orphans() -> bool {
     false
 }
 
-/// Does nothing: see [`adopt_orphans`]. Returns how many processes it ended.
+/// Does nothing: see [`adopt_orphans`]. Returns how many processes were ended.
 #[cfg(not(target_os = "linux"))]
 pub async fn end_orphans() -> usize {
     0
 }
 
-/// Starts a program in its own group. Dropping the future ends what it started.
+/// Starts a program in a new process group. Dropping the future ends the process.
 pub(super) async fn start(
     launch: Arc<ProcessLaunch>,
     marker: Marker,
@@ -110,10 +110,10 @@ pub(super) async fn start(
 }
 
 impl StartedProcess {
-    /// Makes the pipes and the exit known to the runtime.
+    /// Registers the pipes and the exit with the runtime.
     fn new(child: SpawnedChild) -> io::Result<Self> {
         let exit = ExitWatch::new(child.guard.pid())?;
-        // They are pipes, and they do not block: `group` made them so.
+        // `pipes` has made them non-blocking.
         let stdin = Stdin::from_owned_fd_unchecked(child.pipes.stdin)?;
         let stdout = Stdout::from_owned_fd_unchecked(child.pipes.stdout)?;
         let stderr = Stderr::from_owned_fd_unchecked(child.pipes.stderr)?;
@@ -133,7 +133,7 @@ impl ProcessTree {
 
     pub(super) fn terminate(&mut self) {
         self.guard.signal(Signal::TERM);
-        // A stopped process gets the first signal only once it continues.
+        // A stopped process handles SIGTERM only after SIGCONT.
         self.guard.signal(Signal::CONT);
     }
 
@@ -141,8 +141,8 @@ impl ProcessTree {
         self.guard.signal(Signal::KILL);
     }
 
-    /// Ends whatever is left of the tree and collects the server's process. What has not been
-    /// asked to terminate yet has until `until` to do so.
+    /// Ends all remaining processes of the tree and reaps the server's process. Processes that have
+    /// not got SIGTERM yet have until `until` to exit.
     pub(super) async fn clean_up(self, by: StopMethod, until: Instant) -> Option<ExitStatus> {
         let status = self.exit.status();
         if let Some(group) = self.guard.release() {

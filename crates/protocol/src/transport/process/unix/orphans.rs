@@ -1,9 +1,9 @@
-//! Children that nobody has started: descendants of servers whose own parent is gone (Linux).
+//! Ends orphans: descendants of servers whose own parent has exited (Linux child subreaper).
 //!
-//! A process that forks twice, leaves its session and forgets its environment has neither the group
-//! nor the marker of its server. The kernel gives it to the nearest ancestor that asks for such
-//! orphans. That is a setting of the whole process, so only a program that owns its process may
-//! ask, and it has to say so: see [`adopt_orphans`].
+//! A process that forks twice, calls `setsid` and clears its environment has neither the group nor
+//! the marker of its server. The kernel makes it a child of the nearest ancestor that is a child
+//! subreaper. That is a setting of the whole process, so only the program itself may switch it on:
+//! see [`adopt_orphans`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,25 +17,26 @@ use rustix::process::{
 use super::process_group::leaders;
 use super::process_table::{self, ChildProcess};
 
-/// How long orphans may take to terminate before they are killed: a run that is over ends quickly.
+/// How long orphans may take to terminate before they are killed; short, so that the program exits
+/// quickly.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How long killed orphans may take to vanish, with all that they have started.
+/// How long to wait for killed orphans and their descendants.
 const KILL_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long to wait between two looks.
+/// How long to wait between two checks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Whether the kernel gives us orphans.
+/// Whether this process is a child subreaper.
 static ADOPTS: AtomicBool = AtomicBool::new(false);
 
-/// Asks the system to make this process the parent of every descendant that loses its own, so that
-/// [`end_orphans`] can end them. Returns whether it does.
+/// Makes this process a child subreaper: it becomes the parent of every orphaned descendant, so
+/// that [`end_orphans`] can end them. Returns whether it is one now.
 ///
-/// Only for a program that owns its process and starts nothing but servers: from then on, every
-/// child that this library has not started counts as an orphan. A process that has children
-/// already, for example because a script became this program, is left as it is. Other systems than
-/// Linux have no such facility.
+/// Only for a program that starts no processes but servers: from now on, every child that this
+/// library has not started counts as an orphan. Does nothing if the process already has children,
+/// for example because a shell script has replaced itself by this program, and on systems other
+/// than Linux.
 pub fn adopt_orphans() -> bool {
     if ADOPTS.load(Ordering::SeqCst) {
         return true;
@@ -45,10 +46,10 @@ pub fn adopt_orphans() -> bool {
     adopts
 }
 
-/// Ends all orphans that this process was given, and waits for it. Returns how many there were.
+/// Ends all orphans that this process has adopted, and waits for them. Returns how many there were.
 ///
-/// To be called when all servers have ended; see [`adopt_orphans`]. If the future is dropped, some
-/// may be left.
+/// Call it when all servers have ended; see [`adopt_orphans`]. If the future is dropped, some
+/// orphans may keep running.
 pub async fn end_orphans() -> usize {
     if !has_orphans() {
         return 0;
@@ -65,7 +66,7 @@ pub async fn end_orphans() -> usize {
     seen.len()
 }
 
-/// Kills all orphans, and those who become orphans by that, and waits until they are gone.
+/// Kills all orphans, and those that are orphaned by that, and waits until they are gone.
 pub(super) fn kill_orphans(until: Instant) {
     let mut seen = BTreeSet::new();
     while has_orphans() && signal_all(&mut seen, false) && Instant::now() < until {
@@ -77,29 +78,29 @@ fn has_orphans() -> bool {
     ADOPTS.load(Ordering::SeqCst) && has_children()
 }
 
-/// Tells whether there is any child, dead or alive.
+/// Tells whether this process has any child, including zombies.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-/// Signals all children that nobody has started, and collects those that are dead. Returns whether
+/// Signals all children that this library has not started, and reaps the dead ones. Returns whether
 /// there were any.
 fn signal_all(seen: &mut BTreeSet<i32>, gentle: bool) -> bool {
-    // Taken first: whoever starts later than this is not in the list of children yet.
+    // Read before the list of children, so that no server in that list is missing here.
     let own = leaders().clone();
     let orphans = process_table::children().into_iter().filter(|child| !own.contains(&child.pid));
     let mut any = false;
     for ChildProcess { pid, is_dead } in orphans {
         let Some(number) = Pid::from_raw(pid) else { continue };
-        // A server that was started since is not an orphan.
+        // A server may have been started in the meantime.
         if leaders().contains(&pid) {
             continue;
         }
         any = true;
         let is_new = seen.insert(pid);
         if is_dead {
-            // Nobody else collects it, so the number is still this child's.
+            // Nothing else reaps it, so the pid still belongs to this child.
             let _gone = waitpid(Some(number), WaitOptions::NOHANG);
         } else if !gentle {
             let _gone = rustix::process::kill_process(number, Signal::KILL);

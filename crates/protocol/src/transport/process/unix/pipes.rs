@@ -1,7 +1,7 @@
-//! The three pipes of a server, and the reading of its stderr.
+//! The pipes for a server's stdin, stdout and stderr, and the loop that reads stderr.
 //!
-//! Ours are anonymous pipes with non-blocking ends on our side, so that a caller can write without
-//! waiting. The server's ends stay as every program expects them: blocking.
+//! The parent's ends are non-blocking, so that a caller can write without waiting. The server's
+//! ends stay blocking, as every program expects.
 
 use std::fs::File;
 use std::io;
@@ -11,56 +11,56 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::super::stderr::YIELD_AFTER;
 
-/// The pipe to a server's input.
+/// The pipe to a server's stdin.
 pub type Stdin = Sender;
 
-/// The pipe from a server's output.
+/// The pipe from a server's stdout.
 pub type Stdout = Receiver;
 
 /// The pipe from a server's stderr.
 pub(in super::super) type Stderr = Receiver;
 
-/// How much is read at once. The buffer lives on the stack, and only while there is something to
-/// read, so that an idle connection does not pay for it.
+/// How many bytes are read at once. The buffer is on the stack, and only while there is something
+/// to read, so that an idle connection needs no buffer.
 const READ_SIZE: usize = 16 * 1024;
 
-/// How much a server may write before we read.
+/// The capacity of the stdout pipe.
 #[cfg(target_os = "linux")]
 const OUTPUT_PIPE_SIZE: usize = 256 * 1024;
 
-/// The ends of the pipes that a child gets, in the order of their numbers there.
+/// The child's ends of the pipes, in the sequence of their descriptors 0, 1 and 2.
 pub(super) struct ChildEnds {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
-/// The ends of the pipes that stay with us. They do not block.
+/// The parent's ends of the pipes; non-blocking.
 pub(super) struct OurEnds {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
-/// Reserves room in the table of open files for the pipes of so many servers.
+/// Reserves file descriptors for the pipes of so many servers.
 ///
-/// Linux makes a process with several threads wait for ten milliseconds and more whenever this
-/// table has to grow, which happens several times with a hundred servers. In a process that has
-/// only one thread the table grows at once, so this must be called before the second thread starts.
+/// On Linux a process with several threads waits for 10 ms and more whenever its table of
+/// descriptors grows, which happens several times with a hundred servers. With one thread there is
+/// no such wait, so this must be called before the second thread starts.
 pub fn reserve_descriptors(servers: usize) {
-    /// Three pipes and the process itself, and a little more while it is started.
+    /// Three pipes and the pidfd of each server.
     const EACH: usize = 4;
     const OTHERS: usize = 64;
     let wanted = servers.saturating_mul(EACH).saturating_add(OTHERS);
     if servers > 1
         && let (Ok(number), Ok(anything)) = (i32::try_from(wanted), File::open("/"))
     {
-        // A number that is not allowed is refused, and then it goes on as it would without.
+        // A number over the limit is an error; then nothing is reserved.
         drop(rustix::io::fcntl_dupfd_cloexec(anything, number));
     }
 }
 
-/// Makes the three pipes of a child.
+/// Creates the three pipes of a child.
 pub(super) fn create() -> io::Result<(OurEnds, ChildEnds)> {
     let (input, stdin) = io::pipe()?;
     let (stdout, output) = io::pipe()?;
@@ -75,17 +75,17 @@ pub(super) fn create() -> io::Result<(OurEnds, ChildEnds)> {
     Ok((ours, theirs))
 }
 
-/// Makes room for large messages in the pipe from a server's output.
+/// Enlarges the stdout pipe for large messages.
 ///
-/// Beyond the person's share of pipe memory the system refuses, and the pipe stays as it is.
+/// Over the user's limit for pipe memory the system refuses, and the pipe keeps its size.
 #[cfg(target_os = "linux")]
 fn enlarge(stdout: &io::PipeReader) {
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(stdout, OUTPUT_PIPE_SIZE) {
-        tracing::trace!(%error, "the output's pipe keeps its size");
+        tracing::trace!(%error, "the stdout pipe keeps its size");
     }
 }
 
-/// Leaves the pipe as it is; only Linux can enlarge one.
+/// Does nothing: only Linux can enlarge a pipe.
 #[cfg(not(target_os = "linux"))]
 fn enlarge(_stdout: &io::PipeReader) {}
 
@@ -97,14 +97,14 @@ pub(in super::super) async fn read_stderr(stderr: Stderr, each: impl Fn(&[u8]) +
         }
         match read_available(&stderr, &each) {
             ReadOutcome::Empty => {}
-            // A server that writes without end must not keep others from their turn.
+            // A server that writes without end must not starve other tasks.
             ReadOutcome::Full => tokio::task::yield_now().await,
             ReadOutcome::End => return,
         }
     }
 }
 
-/// What a turn of reading came to.
+/// The result of [`read_available`].
 enum ReadOutcome {
     Empty,
     Full,

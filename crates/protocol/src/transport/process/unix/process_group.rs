@@ -1,7 +1,7 @@
-//! A child that leads its own group, and the guard that ends it.
+//! A process group led by a child of ours, and the guard that kills it.
 //!
-//! As long as the child is not collected, its number belongs to it, so signals to the group are
-//! safe. Only `reaper` collects.
+//! Until the child is reaped, its pid is not reused, so signals to the group are safe. Only
+//! `reaper` reaps.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,37 +14,40 @@ use super::super::marker::Marker;
 use super::pipes::{self, OurEnds};
 use super::reaper;
 
-/// The numbers of all children that are not collected.
+/// The pids of all children that are not reaped.
 static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// Returns the numbers of all children that are not collected.
+/// Returns the pids of all children that are not reaped.
 pub(super) fn leaders() -> MutexGuard<'static, BTreeSet<i32>> {
     LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child, the group that it leads, and the marker that the rest of its tree carries.
+/// A child, the process group that it leads, and the marker of its process tree.
 #[derive(Debug)]
 pub(super) struct ProcessGroup {
     pub(super) pid: Pid,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody can look for it"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux can search for it")
+    )]
     pub(super) marker: Marker,
     is_reaped: bool,
 }
 
-/// Kills the group when it is dropped, and leaves the rest to the reaper.
+/// Kills the process group when it is dropped; the reaper ends the rest of the tree.
 #[derive(Debug)]
 pub(super) struct GroupGuard {
     group: Option<ProcessGroup>,
     pid: Pid,
 }
 
-/// A child that was just started, with our ends of its pipes.
+/// A child that was just started, with the parent's ends of its pipes.
 pub(super) struct SpawnedChild {
     pub(super) guard: GroupGuard,
     pub(super) pipes: OurEnds,
 }
 
-/// Starts a program. Must run on a thread that never ends.
+/// Starts a program. Must be called on a thread that never ends.
 pub(super) fn spawn(launch: &ProcessLaunch, marker: Marker) -> io::Result<SpawnedChild> {
     let (pipes, ends) = pipes::create()?;
     #[cfg(target_os = "linux")]
@@ -57,7 +60,7 @@ pub(super) fn spawn(launch: &ProcessLaunch, marker: Marker) -> io::Result<Spawne
 }
 
 impl ProcessGroup {
-    /// Sends a signal to the group. The child must not be collected yet.
+    /// Sends a signal to the group. The child must not be reaped yet.
     pub(super) fn signal(&self, signal: Signal) {
         // The leader may have moved to another group. An error means that it has exited.
         if kill_process_group(self.pid, signal).is_err() || signal == Signal::KILL {
@@ -65,10 +68,10 @@ impl ProcessGroup {
         }
     }
 
-    /// Collects the child if it has exited. Returns whether it is gone, now or since before.
+    /// Reaps the child if it has exited. Returns whether it is reaped, now or before.
     pub(super) fn reap(&mut self) -> bool {
-        // Once it is collected, its number may be another child's, which is not ours to collect. An
-        // error means that there is no such child any more.
+        // Once it is reaped, its pid may belong to another child, which must not be reaped here. An
+        // error means that the child does not exist any more.
         if !self.is_reaped && !matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None)) {
             self.is_reaped = true;
             leaders().remove(&self.raw_pid());
@@ -76,7 +79,7 @@ impl ProcessGroup {
         self.is_reaped
     }
 
-    /// Returns the number of the child and of its group.
+    /// Returns the pid of the child, which is also the id of the group.
     pub(super) fn raw_pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
@@ -94,7 +97,7 @@ impl GroupGuard {
         }
     }
 
-    /// Returns the family to somebody who ends it.
+    /// Returns the process group; the caller has to end it.
     pub(super) fn release(mut self) -> Option<ProcessGroup> {
         self.group.take()
     }

@@ -1,8 +1,7 @@
-//! The system's list of processes: who runs, in which group, with which marker (Linux).
+//! The process table from `/proc`: running processes, their groups and markers (Linux).
 //!
-//! Nothing here is trusted twice. A number may have passed to another process between reading and
-//! signalling, so a signal goes through a descriptor that was opened before the process was looked
-//! at again. What cannot be read is not ours.
+//! A pid may be reused between reading and signalling, so a signal goes through a pidfd, and the
+//! process is checked again after the pidfd was opened. A process that cannot be read is not ours.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -20,19 +19,19 @@ use rustix::process::{
 
 use super::super::marker::{Marker, Owner, VARIABLE};
 
-/// The kernel lets arguments and environment together have 6 MiB.
+/// The kernel limits arguments and environment together to 6 MiB.
 const ENVIRONMENT_LIMIT: u64 = 6 * 1024 * 1024;
 
-/// One line of numbers and a name of 16 characters.
+/// The size of `/proc/<pid>/stat`: numbers and a name of 16 characters.
 const STAT_LIMIT: usize = 4096;
 
-/// How many parents are looked at, in case the list changes into a circle while we look.
+/// How many ancestors are checked, in case the pids form a loop because the table changes.
 const ANCESTOR_LIMIT: usize = 256;
 
-/// How often the list is read again because it has changed.
+/// How often the table is read again because it has changed.
 const PASS_LIMIT: usize = 100;
 
-/// How often, and after which pause, a process is looked at again that has no environment yet.
+/// How often, and after which pause, a process without an environment is read again.
 const EXEC_LIMIT: usize = 200;
 const EXEC_PAUSE: Duration = Duration::from_micros(50);
 
@@ -44,14 +43,14 @@ pub(super) struct ProcessEntry {
     pub(super) marker: Option<Marker>,
 }
 
-/// A process beyond doubt: a number, and when the process that has it started.
+/// Identifies one process although pids are reused: the pid and the start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProcessIdentity {
     pub(super) pid: i32,
     started: u64,
 }
 
-/// Which processes somebody asks for.
+/// Which processes to read.
 pub(super) struct ProcessFilter {
     /// Processes of these groups, whatever their marker.
     pub(super) groups: Vec<i32>,
@@ -59,11 +58,11 @@ pub(super) struct ProcessFilter {
     pub(super) since: u64,
 }
 
-/// Reads the list. Returns `None` if there is none, or if it is of another process namespace.
+/// Reads the table. Returns `None` if there is no `/proc`, or if it is of another pid namespace.
 ///
-/// The names come many at once, so a process could hide by starting another one after that and
-/// leaving before it is looked at. Therefore the list is read again until it has no new names: who
-/// is started after that is started by somebody who was found.
+/// A process could escape by starting another one and exiting between the listing of the folder and
+/// the reading of its entry. Therefore the table is read again until it has no new pids: a process
+/// that is started after that has a parent that was found.
 pub(super) fn read(filter: &ProcessFilter) -> Option<Vec<ProcessEntry>> {
     if !is_of_our_namespace() {
         return None;
@@ -86,13 +85,13 @@ pub(super) fn read(filter: &ProcessFilter) -> Option<Vec<ProcessEntry>> {
     Some(entries)
 }
 
-/// Returns the numbers of all processes; threads are not in the list.
+/// Returns the pids of all processes, without threads.
 fn all_numbers() -> io::Result<impl Iterator<Item = i32>> {
     Ok(fs::read_dir("/proc")?.flatten().filter_map(|it| number(&it.file_name())))
 }
 
 impl ProcessFilter {
-    /// Returns the process if it is wanted and may still do something.
+    /// Returns the process if it matches and is not a zombie.
     fn entry(&self, stat: &Stat, buffer: &mut Vec<u8>) -> Option<ProcessEntry> {
         if stat.is_dead() {
             return None;
@@ -107,20 +106,20 @@ impl ProcessFilter {
     }
 }
 
-/// Tells whether there is a list, and its numbers are those that we know processes by.
+/// Tells whether `/proc` exists and belongs to our pid namespace.
 fn is_of_our_namespace() -> bool {
     let own = std::process::id().to_string();
     fs::read_link("/proc/self").is_ok_and(|path| path == Path::new(&own))
 }
 
-/// A child of ours.
+/// A child of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChildProcess {
     pub(super) pid: i32,
     pub(super) is_dead: bool,
 }
 
-/// Returns all children of this process, dead ones included; none where there is no list.
+/// Returns all children of this process, including zombies; none without `/proc`.
 pub(super) fn children() -> Vec<ChildProcess> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let mut buffer = Vec::new();
@@ -133,7 +132,7 @@ pub(super) fn children() -> Vec<ChildProcess> {
         .collect()
 }
 
-/// Kills everything that carries a marker of this owner. Returns whether there was anything.
+/// Kills all processes with a marker of this owner. Returns whether there were any.
 pub(super) fn kill_marked(owner: Owner) -> bool {
     let filter = ProcessFilter { groups: Vec::new(), since: owner.started };
     let entries = read(&filter).unwrap_or_default().into_iter();
@@ -152,16 +151,17 @@ pub(in super::super) fn own_start_time() -> Option<u64> {
     (u32::try_from(stat.pid).ok() == Some(std::process::id())).then_some(stat.started)
 }
 
-/// Returns the number of our process namespace.
+/// Returns the id of our pid namespace.
 pub(in super::super) fn own_namespace() -> Option<u64> {
     fs::metadata("/proc/self/ns/pid").ok().map(|metadata| metadata.ino())
 }
 
 impl ProcessEntry {
-    /// Tells whether this process is left over from an owner that is gone, and ours to end.
+    /// Tells whether this process is left over from an owner that does not run any more, and may be
+    /// ended.
     ///
-    /// Neither we nor anybody above us is: if a person works in a shell that a lost server has
-    /// started, ending it would end the person's work.
+    /// This process and its ancestors never are: a person may work in a shell that a leftover
+    /// server has started.
     pub(super) fn is_leftover(&self) -> bool {
         let Some(marker) = self.marker else { return false };
         let ours = Owner::current();
@@ -173,14 +173,14 @@ impl ProcessEntry {
             && !is_ancestor_or_self(self.id.pid)
     }
 
-    /// Sends a signal, if it is still this process.
+    /// Sends a signal, if the pid still belongs to this process.
     pub(super) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.id.pid) else { return };
         let descriptor = pidfd_open(pid, PidfdFlags::empty());
         let is_same = || start_time(pid) == Some(self.id.started);
         let sent = match descriptor {
             Ok(descriptor) if is_same() => pidfd_send_signal(descriptor, signal),
-            // Where there are no descriptors, the second look right before has to do.
+            // Without a pidfd, the check right before the signal has to be enough.
             Err(Errno::NOSYS | Errno::PERM) if is_same() => kill_process(pid, signal),
             Ok(_) | Err(_) => return,
         };
@@ -192,10 +192,10 @@ impl ProcessEntry {
     }
 }
 
-/// Tells whether an owner still runs. In doubt it does.
+/// Tells whether an owner is still running; `true` if it is unknown.
 fn is_running(owner: Owner) -> bool {
     let Some(pid) = i32::try_from(owner.pid).ok().and_then(Pid::from_raw) else { return true };
-    // The list may hide other people's processes; a signal to one is refused, which tells as much.
+    // `/proc` may hide processes of other users; a refused signal shows that one exists.
     if test_kill_process(pid) == Err(Errno::SRCH) {
         return false;
     }
@@ -203,12 +203,12 @@ fn is_running(owner: Owner) -> bool {
     stat.started == owner.started && !stat.is_dead()
 }
 
-/// Tells whether a process runs for the same person as we do.
+/// Tells whether a process belongs to our user.
 fn is_same_user(pid: i32) -> bool {
     fs::metadata(format!("/proc/{pid}")).is_ok_and(|folder| folder.uid() == geteuid().as_raw())
 }
 
-/// Tells whether a process is we, or has started us, or has started that, and so on.
+/// Tells whether a process is this process or one of its ancestors.
 fn is_ancestor_or_self(pid: i32) -> bool {
     let mut buffer = Vec::new();
     let parent = |&pid: &i32| Stat::read(pid, &mut buffer).map(|stat| stat.parent);
@@ -216,7 +216,7 @@ fn is_ancestor_or_self(pid: i32) -> bool {
     std::iter::successors(own, parent).take(ANCESTOR_LIMIT).any(|above| above == pid)
 }
 
-/// The numbers in `/proc/<pid>/stat` that we use.
+/// The fields of `/proc/<pid>/stat` that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     pid: i32,
@@ -235,14 +235,14 @@ impl Stat {
     }
 
     fn read_from(path: &Path, buffer: &mut Vec<u8>) -> Option<Self> {
-        // The kernel hands out the whole line at once.
+        // The kernel returns the whole line in one read.
         buffer.resize(STAT_LIMIT, 0);
         let length = File::open(path).and_then(|mut file| file.read(buffer)).ok()?;
         Self::parse(&buffer[..length])
     }
 
     fn parse(line: &[u8]) -> Option<Self> {
-        // The name in parentheses may hold anything, also parentheses.
+        // The name in parentheses may contain any character, also parentheses.
         let name_end = line.iter().rposition(|&byte| byte == b')')?;
         let pid = str::from_utf8(line.split(|&byte| byte == b' ').next()?).ok()?.parse().ok()?;
         let rest = str::from_utf8(line.get(name_end + 1..)?).ok()?;
@@ -256,32 +256,33 @@ impl Stat {
             flags: fields.get(6)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
-            // Old kernels do not tell.
+            // Old kernels have no such field.
             environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
         })
     }
 
-    /// Tells whether only the name is left: a zombie that nobody has collected. A process whose
-    /// first thread has ended looks the same, but has others.
+    /// Tells whether it is a zombie that is not reaped. A process whose first thread has ended
+    /// looks the same, but has other threads.
     fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X') && self.threads <= 1
     }
 
-    /// Tells whether the process is between two programs. The kernel's own threads never have one.
+    /// Tells whether the process is in the middle of `execve`, without an environment. Kernel
+    /// threads never have one.
     fn is_in_exec(&self) -> bool {
         const KERNEL_THREAD: u64 = 0x0020_0000;
         self.environment_end == 0 && self.flags & KERNEL_THREAD == 0 && !self.is_dead()
     }
 }
 
-/// Reads the marker from the environment that a process was started with.
+/// Reads the marker from the environment of a process.
 fn marker(pid: i32, buffer: &mut Vec<u8>) -> Option<Marker> {
     let path = format!("/proc/{pid}/environ");
     for _ in 0..EXEC_LIMIT {
         if read_up_to(ENVIRONMENT_LIMIT, Path::new(&path), buffer).ok()? > 0 {
             return find_marker(buffer);
         }
-        // A process that is just becoming another program has no environment for a moment.
+        // During `execve`, a process has no environment for a moment.
         if !Stat::read(pid, buffer)?.is_in_exec() {
             return None;
         }
@@ -298,7 +299,7 @@ fn find_marker(environment: &[u8]) -> Option<Marker> {
 }
 
 fn read_up_to(limit: u64, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
-    /// What almost every environment fits into; no more is kept between two files.
+    /// Almost every environment is smaller; the buffer keeps no more between two files.
     const USUAL: usize = 16 * 1024;
     buffer.clear();
     buffer.shrink_to(USUAL);
@@ -318,7 +319,7 @@ mod tests {
 
     use super::*;
 
-    #[expect(clippy::disallowed_methods, reason = "the list itself is tested, not a server")]
+    #[expect(clippy::disallowed_methods, reason = "the table itself is tested, not a server")]
     fn shell(script: &str) -> Child {
         Command::new("/bin/sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap()
     }
@@ -361,7 +362,7 @@ mod tests {
         assert!(is_running(ours));
         assert!(!is_running(Owner { started: ours.started + 1, ..ours }));
         assert!(!is_running(Owner { pid: 0x3fff_ffff, ..ours }));
-        assert!(is_running(Owner { pid: 0, ..ours }), "in doubt it lives");
+        assert!(is_running(Owner { pid: 0, ..ours }), "an unknown owner counts as running");
     }
 
     #[test]
@@ -391,7 +392,7 @@ mod tests {
         drop(child.stdin.take());
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(Pid::from_child(&child)), options).unwrap();
-        assert!(!is_found(), "it has exited, although nobody has collected it");
+        assert!(!is_found(), "it has exited, although it is not reaped");
         child.wait().unwrap();
     }
 

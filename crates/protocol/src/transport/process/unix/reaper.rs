@@ -1,9 +1,9 @@
-//! A thread that ends trees to the last process, and collects their leaders.
+//! A thread that ends process trees completely and reaps their group leaders.
 //!
-//! Work comes as errands: a family that is to be cleared, or all orphans. Each round reads the list
-//! of processes once, for all errands together, so that a hundred servers that close at once cost
-//! few readings. An errand is done when a round finds nothing that it is after. The thread begins
-//! with the first errand.
+//! It works on cleanups (`CleanupTask`): one process group, or the leftovers of killed owners. Each
+//! round reads the process table once for all cleanups, so that a hundred servers that close at
+//! once cost few reads. A cleanup is done when a round finds none of its processes. The thread
+//! starts with the first cleanup.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,13 +16,13 @@ use super::super::process::StopMethod;
 use super::cleanup::CleanupTask;
 use super::process_group::ProcessGroup;
 
-/// How long orphans may take to terminate before they are killed.
+/// How long leftover processes may take to terminate before they are killed.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 
-/// The pause between two rounds grows from the first to the last of these.
+/// The shortest and the longest pause between two rounds; the pause doubles after each round.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
-/// How often a process is looked at that does not even die when it is killed.
+/// The pause between two checks of a process that does not exit after SIGKILL.
 const UNKILLABLE_PAUSE: Duration = Duration::from_secs(1);
 
 static REAPER: Reaper = Reaper {
@@ -40,27 +40,27 @@ struct ReaperQueue {
     is_running: bool,
 }
 
-/// Ends what is left of a family whose group was killed. Returns at once.
+/// Ends the rest of a process tree whose group was killed. Returns at once.
 pub(super) fn clean_up_in_background(group: ProcessGroup) {
     REAPER.submit(CleanupTask::for_group(group, StopMethod::Kill, Instant::now(), None));
 }
 
-/// Ends what is left of a family, and waits for it. What has not been asked to terminate yet has
-/// until `until` to do so. If the future is dropped, it is killed at once.
+/// Ends the rest of a process tree and waits for it. Processes that have not got SIGTERM yet have
+/// until `until` to exit. If the future is dropped, they are killed at once.
 pub(super) async fn clean_up(group: ProcessGroup, by: StopMethod, until: Instant) {
     let (reply, done) = oneshot::channel();
     REAPER.submit(CleanupTask::for_group(group, by, until, Some(reply)));
-    // Without an answer there is no thread; then the family waits for the next errand.
+    // The channel closes if the thread could not start; then the next cleanup tries again.
     drop(done.await);
 }
 
-/// Ends everything that servers of killed owners have left running, and waits for it. Returns how
-/// many processes there were.
+/// Ends all processes that servers of killed owners have left running, and waits for them. Returns
+/// how many processes there were.
 ///
-/// Only processes of the same person are ended, only if they carry the marker of an owner that does
-/// not exist any more, and never this process or one that has started it. To be called once when a
-/// program starts. On systems other than Linux it does nothing: other processes' environments
-/// cannot be read there. If the future is dropped, the work goes on.
+/// A process is ended only if it belongs to the same user and has the marker of an owner that does
+/// not run any more; never this process or one of its ancestors. Call it once when a program
+/// starts. On systems other than Linux it does nothing, because environments of other processes
+/// cannot be read there. If the future is dropped, the cleanup continues.
 pub async fn sweep() -> usize {
     if !cfg!(target_os = "linux") {
         return 0;
@@ -77,7 +77,7 @@ impl Reaper {
             let started = self.start();
             queue.is_running = started.is_ok();
             if let Err(error) = started {
-                tracing::warn!(%error, "no thread to end processes; they end with the next ones");
+                tracing::warn!(%error, "could not start the reaper thread; the next cleanup tries again");
                 task = task.without_reply();
             }
         }
@@ -89,7 +89,7 @@ impl Reaper {
     fn start(&'static self) -> io::Result<()> {
         let thread = thread::Builder::new().name("wharf-reaper".into()).stack_size(256 * 1024);
         let work = || loop {
-            // If a round panics, its errands are lost and answered by that, but others come.
+            // If a round panics, its cleanups are dropped, which closes their reply channels.
             drop(catch_unwind(AssertUnwindSafe(|| self.work())));
         };
         thread.spawn(work).map(drop)
@@ -113,7 +113,7 @@ impl Reaper {
         }
     }
 
-    /// Returns new errands, as soon as there are any or the time is over.
+    /// Waits for new cleanups, at most for `limit`, and returns them.
     fn take_tasks(&self, limit: Option<Duration>) -> Vec<CleanupTask> {
         let mut queue = self.lock();
         match limit {

@@ -1,8 +1,9 @@
 //! One or two threads that start processes.
 //!
-//! A child that dies with its parent dies with the parent's *thread*, so children are started here,
-//! on threads that end with the whole process and not before. The second comes once something waits
-//! for the first: starting a hundred servers is mostly work of the system that two cores can share.
+//! The parent-death signal is sent when the parent's *thread* ends, so children are started on
+//! threads that end only with the whole process. The second thread starts when a job has to wait
+//! for the first: starting a hundred servers is mostly work of the kernel, which two cores can
+//! share.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,19 +26,19 @@ struct Pool {
 struct PoolState {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// How many of them wait for work.
+    /// How many threads wait for a job.
     idle: usize,
 }
 
-/// Runs some work on one of the threads. If the future is dropped, work that has not begun is left
-/// out, and the result of other work is dropped.
+/// Runs work on one of the threads. If the future is dropped, work that has not started is skipped,
+/// and the result of work that has started is dropped.
 pub(super) async fn run<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     let (reply, answer) = oneshot::channel();
     POOL.submit(Box::new(move || {
         if !reply.is_closed() {
-            // Nobody may be there any more; then the result ends here, with what it guards.
+            // If the receiver is gone, dropping the result also ends the process that it guards.
             drop(reply.send(work()));
         }
     }))?;
@@ -57,7 +58,7 @@ impl Pool {
             match thread.spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err(error),
-                // Then the first does it all.
+                // One thread is enough.
                 Err(_) => {}
             }
         }
@@ -67,7 +68,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Works for ever: children of a thread that ends are killed.
+    /// Never returns: children of a thread that ends are killed.
     fn work(&self) {
         loop {
             let mut state = self.lock();
@@ -80,7 +81,7 @@ impl Pool {
                 state.idle -= 1;
             };
             drop(state);
-            // The job's answer is dropped when it panics, which its caller sees.
+            // A panic drops the reply channel, which the caller sees.
             drop(catch_unwind(AssertUnwindSafe(job)));
         }
     }
@@ -113,7 +114,7 @@ mod tests {
         let when = |is_so: fn(&PoolState) -> bool| {
             let deadline = Instant::now() + Duration::from_secs(10);
             while !is_so(&POOL.lock()) {
-                assert!(Instant::now() < deadline, "it never came to that");
+                assert!(Instant::now() < deadline, "the state was not reached in time");
                 thread::yield_now();
             }
         };

@@ -1,6 +1,5 @@
-//! Starts a program where a child cannot ask to die with us: anywhere but on Linux.
-//!
-//! Everything is left to the standard library, which starts it in the quickest way that there is.
+//! Starts a program with the standard library, on systems without a parent-death signal (not
+//! Linux).
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -12,9 +11,9 @@ use super::super::launch::ProcessLaunch;
 use super::super::marker::{Marker, VARIABLE};
 use super::pipes::ChildEnds;
 
-/// Starts a program that leads its own group. Somebody else has to collect it.
+/// Starts a program that leads a new process group. The caller has to reap it.
 pub(super) fn start(launch: &ProcessLaunch, marker: Marker, ends: ChildEnds) -> io::Result<Pid> {
-    // The standard library gives the child back the default reaction to a broken pipe.
+    // The standard library resets SIGPIPE to its default in the child.
     #[expect(clippy::disallowed_methods, reason = "this is the process tree guard")]
     let mut command = Command::new(&launch.program);
     command.args(&launch.arguments).env_clear();

@@ -1,9 +1,9 @@
-//! Schemas for providers that understand little: no `null` beside a type, one type at a place, no
-//! references, nothing required that does not exist.
+//! Rewrites schemas for providers that accept only a subset of JSON Schema: no `null` beside a
+//! type, one type per schema, no references, no required names without a property.
 //!
-//! Every change makes a schema narrower or leaves out what could not be kept, so that arguments
-//! which fit it still fit what the server wrote. References are resolved in place within a bound;
-//! one that leads back to itself ends in its type alone.
+//! Every change narrows the schema or drops an unsupported keyword, so that valid arguments are
+//! also valid for the original schema. References are inlined up to a limit; a recursive reference
+//! becomes its type alone.
 
 mod reference;
 
@@ -14,13 +14,13 @@ use wharf_protocol::{Json, Members};
 
 use reference::References;
 
-/// How deep schemas may be nested; what is deeper allows everything.
+/// The maximum nesting of schemas; a deeper schema becomes `{}`.
 const MAX_DEPTH: usize = 64;
 
-/// How often a schema is replaced by what it refers to or wraps before it is taken as it is.
+/// The maximum number of references and unions that are unwrapped in a row.
 const MAX_STEPS: usize = 32;
 
-/// The keywords that hold a schema, a list of them, or named ones.
+/// The keywords whose value is a schema, a list of schemas, or schemas by name.
 const SINGLE: &[&str] = &[
     "items",
     "additionalItems",
@@ -37,12 +37,12 @@ const SINGLE: &[&str] = &[
 const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems", "items"];
 const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
 
-/// The places of definitions, which nothing refers to any more in the end.
+/// The keywords for definitions, which are dropped because references are inlined.
 const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
-/// Returns the schema by the strict rules.
+/// Returns the strict schema.
 pub(in super::super) fn strict(schema: &Json) -> Json {
-    // What was written is JSON; should it not be, the schema as it came is the better one.
+    // The result is always JSON; the fallback avoids a panic.
     Json::parse(written(schema.as_str())).unwrap_or_else(|_| schema.clone())
 }
 
@@ -52,7 +52,7 @@ fn written(schema: &str) -> String {
     writer.out
 }
 
-/// The members of a schema, each key once.
+/// The members of a schema with unique keys.
 type Keywords<'a> = Vec<(String, &'a str)>;
 
 struct SchemaWriter<'a> {
@@ -100,8 +100,8 @@ impl<'a> SchemaWriter<'a> {
         self.references.close_to(opened);
     }
 
-    /// Replaces references and unions with `null` until neither is left; tells whether there was
-    /// a `null`.
+    /// Inlines references and unwraps unions with `null` until none is left; tells whether there
+    /// was a `null`.
     fn unwrapped(&mut self, mut keywords: Keywords<'a>) -> (Keywords<'a>, bool) {
         let mut is_nullable = false;
         for _ in 0..MAX_STEPS {
@@ -118,7 +118,7 @@ impl<'a> SchemaWriter<'a> {
             });
             let Some((at, others)) = union else { break };
             is_nullable = true;
-            // Unions of several are written without their `null` in the end.
+            // `value` writes unions of several schemas without their `null`.
             let [only] = others.as_slice() else { break };
             let Some(only) = self::keywords(only) else { break };
             replace(&mut keywords, at, only);
@@ -171,16 +171,16 @@ impl<'a> SchemaWriter<'a> {
     }
 
     fn key(&mut self, key: &str) {
-        // A text can always be written.
+        // A string can always be encoded.
         self.out.push_str(&serde_json::to_string(key).unwrap_or_default());
         self.out.push(':');
     }
 }
 
-/// The name of the type that stands beside others.
+/// The type `null` as JSON.
 const NULL: &str = "\"null\"";
 
-/// Reads the members of an object; of equal keys the last counts.
+/// Returns the members of an object; of equal keys the last counts.
 fn keywords(text: &str) -> Option<Keywords<'_>> {
     let members = Members::of(text)?;
     let mut places = HashMap::new();
@@ -200,7 +200,7 @@ fn items(text: &str) -> Option<Vec<&str>> {
     Some(items.into_iter().map(RawValue::get).collect())
 }
 
-/// Puts the members of another schema in the place of one; what stands beside it stays as it is.
+/// Replaces one keyword by the members of another schema; existing keywords win.
 fn replace<'a>(keywords: &mut Keywords<'a>, at: usize, mut by: Keywords<'a>) {
     let beside: HashSet<&String> = keywords
         .iter()
@@ -212,7 +212,7 @@ fn replace<'a>(keywords: &mut Keywords<'a>, at: usize, mut by: Keywords<'a>) {
     keywords.splice(at..=at, by);
 }
 
-/// Splits a union into the schemas that are not `null` and whether there was one that is.
+/// Returns the schemas of a union that are not `null`, and whether one was `null`.
 fn without_null(union: &str) -> Option<(Vec<&str>, bool)> {
     let all = items(union)?;
     let count = all.len();
@@ -231,12 +231,12 @@ fn is_null(schema: &str) -> bool {
     })
 }
 
-/// A default of `null` does not fit once `null` is gone.
+/// Drops a default of `null`, which is no longer valid.
 fn drop_nulls(keywords: &mut Keywords<'_>) {
     keywords.retain(|(key, value)| key != "default" || *value != "null");
 }
 
-/// Gives an object schema both its type and its properties.
+/// Adds a missing type or missing properties to an object schema.
 fn complete(keywords: &mut Keywords<'_>) {
     let find = |wanted: &str| keywords.iter().find(|(key, _)| key == wanted).map(|(_, text)| *text);
     let has_properties = find("properties").is_some_and(|text| text.starts_with('{'));
@@ -252,7 +252,7 @@ fn complete(keywords: &mut Keywords<'_>) {
     }
 }
 
-/// Returns the required names that are properties; nothing if none is left.
+/// Returns the required names that are properties; `None` if none is left.
 fn pruned(required: &str, keywords: &Keywords<'_>) -> Option<String> {
     let properties = keywords.iter().find(|(key, _)| key == "properties");
     let properties = properties.and_then(|(_, text)| self::keywords(text)).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! Follows references inside one schema: `#`, `#/$defs/…` and any other pointer into it.
+//! Resolves references inside one schema: `#`, `#/$defs/…` and any other JSON pointer into it.
 
 use std::collections::HashMap;
 
 use super::{Keywords, items, keywords};
 
-/// How many bytes references may add: a few that double each other would fill any memory.
+/// The maximum number of bytes that references may add: nested references can grow exponentially.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// The references of one schema.
 pub(super) struct References<'a> {
     root: &'a str,
     known: HashMap<String, Option<&'a str>>,
-    /// The targets that are being written.
+    /// The targets that are being written, to detect recursion.
     open: Vec<&'a str>,
     budget: usize,
 }
@@ -21,8 +21,8 @@ impl<'a> References<'a> {
         Self { root, known: HashMap::new(), open: vec![root], budget: MAX_BYTES }
     }
 
-    /// Returns what stands in the place of a reference, which stays open until it is closed;
-    /// nothing for a reference to another document.
+    /// Returns the schema that a reference points to, and opens the reference until it is closed;
+    /// `None` for a reference to another document.
     pub(super) fn follow(&mut self, reference: &str) -> Option<Keywords<'a>> {
         let pointer: String = serde_json::from_str(reference).ok()?;
         let pointer = pointer.strip_prefix('#')?;
@@ -33,7 +33,7 @@ impl<'a> References<'a> {
         let Some(target) = target else { return Some(Vec::new()) };
         let is_open = self.open.iter().any(|open| std::ptr::eq(*open, target));
         if is_open || self.budget < target.len() {
-            // Its type alone is true, and ends here.
+            // The type alone is correct, and ends the recursion.
             return Some(members.into_iter().filter(|(key, _)| key == "type").collect());
         }
         self.budget -= target.len();
@@ -41,18 +41,18 @@ impl<'a> References<'a> {
         Some(members)
     }
 
-    /// Returns how many references are open.
+    /// Returns the number of open references.
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Closes those that were opened since.
+    /// Closes the references that were opened since.
     pub(super) fn close_to(&mut self, depth: usize) {
         self.open.truncate(depth);
     }
 }
 
-/// Finds what a JSON pointer (RFC 6901), written as a fragment, points to.
+/// Resolves a JSON pointer (RFC 6901) in a URI fragment.
 fn resolve<'a>(root: &'a str, pointer: &str) -> Option<&'a str> {
     let pointer = percent_decoded(pointer)?;
     let mut at = root;

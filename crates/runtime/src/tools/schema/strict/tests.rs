@@ -1,4 +1,4 @@
-//! What the strict rules make of schemas.
+//! Tests the strict rules for schemas.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn check(schema: &str, expected: &str) {
     assert_eq!(strict(&schema).as_str(), expected, "{}", schema.as_str());
 }
 
-/// Checks the schema of the one property `x`.
+/// Checks the schema of the property `x`.
 fn check_property(schema: &str, expected: &str) {
     let whole = |schema: &str| format!(r#"{{"type":"object","properties":{{"x":{schema}}}}}"#);
     check(&whole(schema), &whole(expected));
@@ -126,7 +126,7 @@ fn an_object_schema_has_its_type_and_its_properties() {
     );
 }
 
-/// Returns values made of keywords, whether they make sense or not.
+/// Returns values made of keywords, valid schemas or not.
 fn any_schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
