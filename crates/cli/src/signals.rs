@@ -1,5 +1,5 @@
-//! Handles SIGINT, SIGTERM, SIGHUP and SIGQUIT (on Windows: console events) on a separate thread,
-//! so that a busy or blocked main thread does not delay them.
+//! Handles signals (SIGINT, SIGTERM, SIGHUP, SIGQUIT; on Windows console events) on a separate
+//! thread, so that a busy or blocked main thread does not delay them.
 //!
 //! The first signal asks the work to stop, if some code listens for that ([`Interrupts`]), and
 //! gives it [`GRACE`] to shut its servers down. If no code listens, if the grace period is over, or

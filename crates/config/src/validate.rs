@@ -1,4 +1,4 @@
-//! Determines the transport of a definition and checks that its fields are sufficient for it.
+//! Validation: determines the transport of a definition, and checks that its fields are sufficient.
 //!
 //! Only the structure is checked. Whether the program exists or the server responds is checked when
 //! it is connected.

@@ -1,5 +1,4 @@
-//! How long a caller waits for tools: the startup timeout, and the servers that are awaited after
-//! it.
+//! How long a caller waits for tools: the startup gate, and the servers that are awaited after it.
 //!
 //! A server whose last attempt failed is awaited only until one second after the startup timeout,
 //! not for its full limit, so that callers do not wait twice for the same failure. A caller that

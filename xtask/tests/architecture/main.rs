@@ -4,6 +4,7 @@
 //! in memory, to prove that a rule can fail.
 
 mod code;
+mod index;
 mod layout;
 mod literals;
 mod manifests;
@@ -96,4 +97,14 @@ fn no_text_names_a_package_registry() {
 #[test]
 fn no_text_names_a_home_folder() {
     check(&texts::NO_HOME);
+}
+
+#[test]
+fn every_path_in_the_architecture_exists() {
+    check(&index::PATHS);
+}
+
+#[test]
+fn every_term_of_the_index_is_in_the_header_of_its_file() {
+    check(&index::TERMS);
 }

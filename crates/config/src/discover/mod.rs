@@ -1,4 +1,4 @@
-//! Finds the config files of every program and reads what they define.
+//! Discovery of config files: finds the files of every program and reads what they define.
 //!
 //! `path_template` finds the paths, `scan` reads each document once, `budget` limits how much of a
 //! project is read. Precedence is decided in `merge`, by the rank of each definition.

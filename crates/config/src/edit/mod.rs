@@ -1,4 +1,4 @@
-//! Edits config files in place; keeps comments, order, formatting and line ends.
+//! Config edits in place: comments, order, formatting and line ends are kept.
 //!
 //! A change replaces only the text range that the parser found. Files are not serialized again from
 //! a tree, so all other text stays the same by construction. [`redact`] and [`diff`] redact the

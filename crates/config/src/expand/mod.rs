@@ -1,4 +1,5 @@
-//! Expands placeholders such as `${VAR}` and `{file:path}` in the values of definitions.
+//! Environment expansion: replaces placeholders such as `${VAR}` and `{file:path}` in the values of
+//! definitions.
 //!
 //! The syntax of a program applies only in its own files. A placeholder that cannot be replaced
 //! stays as written and is reported. Replaced text is never expanded again, so the value of a

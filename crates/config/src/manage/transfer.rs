@@ -1,4 +1,4 @@
-//! Imports servers from other programs' files and exports servers to them.
+//! Import and export: copies servers from and to the files of other programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

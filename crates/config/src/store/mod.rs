@@ -1,7 +1,7 @@
-//! Reads and atomically writes config files, with a lock and backups.
+//! Reading and atomic writing of config files, with a lock and backups.
 //!
-//! Reading is limited in size and never blocks, even if the path is a pipe or a device. Writing
-//! replaces the whole file. A caller that reads, changes and writes a file must hold the
+//! Reading is limited in size and never blocks, even if the path is a pipe or a device. An atomic
+//! write replaces the whole file. A caller that reads, changes and writes a file must hold the
 //! [`WriteLock`] from reading on. [`crate::edit`] makes the changes. Wharf's own files are in
 //! [`private_file`].
 

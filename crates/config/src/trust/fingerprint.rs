@@ -1,5 +1,5 @@
-//! The fingerprint of a definition, as stored in `trust.json`: fields before expansion, and keyed
-//! hashes of values that may be secrets.
+//! The trust fingerprint of a definition, as stored in `trust.json`: fields before expansion, and
+//! keyed hashes of values that may be secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 

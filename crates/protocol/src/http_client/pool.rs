@@ -1,4 +1,4 @@
-//! The pool of idle connections.
+//! The connection pool: idle HTTP connections that can be reused.
 //!
 //! Servers close idle connections. If a request is sent at that moment, it is unknown whether the
 //! server has read it. So a connection is reused only for less time than servers usually keep it

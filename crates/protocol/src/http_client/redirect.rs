@@ -1,4 +1,4 @@
-//! Decides whether a redirect is followed.
+//! Redirects: decides whether one is followed.
 //!
 //! MCP endpoints mostly redirect from `/mcp` to `/mcp/`, often with 301 or 302 where 307 is meant.
 //! A `GET` instead of the `POST`, as browsers would send it, is useless there, so the method and

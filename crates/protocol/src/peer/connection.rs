@@ -1,8 +1,8 @@
 //! Sends one request over any transport and waits for its response.
 //!
-//! Dropping the future cancels the request: it is removed from the queue if it is still there, else
-//! the server gets `notifications/cancelled`. Every wait has a deadline; progress from the server
-//! restarts its idle timeout, and so does an open request of the server.
+//! Cancellation: dropping the future cancels the request. It is removed from the queue if it is
+//! still there, else the server gets `notifications/cancelled`. Every wait has a deadline; progress
+//! from the server restarts its idle timeout, and so does an open request of the server.
 
 use std::future::Future;
 use std::pin::pin;

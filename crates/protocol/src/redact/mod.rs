@@ -1,4 +1,4 @@
-//! Redacts secrets in every text that leaves the program: errors, hints, logs, files on disk.
+//! Redaction of secrets in every text that leaves the program: errors, hints, logs, files on disk.
 //!
 //! A [`Redactor`] has the secrets of one server. It finds them unchanged and in common encodings:
 //! JSON-escaped, percent-encoded, Base64 (`encodings`). Text that arrives in chunks goes through a

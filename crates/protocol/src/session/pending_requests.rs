@@ -3,6 +3,7 @@
 //! An entry is inserted before its request is written. It is removed by the response, by the end of
 //! the session, or by the caller that cancels the request. Over stdio the table also checks the
 //! deadlines, with one timer for all requests, because most get their response long before.
+//! Progress notifications restart the idle timeout of their request.
 //!
 //! Listeners and receivers are called, woken and dropped only after the lock is released, because
 //! they may do anything, for example cancel another request.

@@ -1,4 +1,4 @@
-//! Checks arguments against the schema of a tool before anything is sent.
+//! Argument validation: checks arguments against the schema of a tool before anything is sent.
 //!
 //! References out of the schema, to the network or to a file, are never followed. Arguments that
 //! would take too long to check are not checked.

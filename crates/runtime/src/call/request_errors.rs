@@ -1,7 +1,7 @@
 //! Maps request errors to call errors, and decides whether a call may be retried.
 //!
-//! A call is repeated only if it provably did not run, or if its entry and the hints of the tool
-//! allow to run it twice. If it is unknown whether a call ran, it counts as run.
+//! The retry rule: a call is repeated only if it provably did not run, or if its entry and the
+//! hints of the tool allow to run it twice. If it is unknown whether a call ran, it counts as run.
 
 use std::error::Error;
 

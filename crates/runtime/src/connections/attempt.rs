@@ -1,4 +1,4 @@
-//! One attempt to connect: resolve, start or reach, negotiate a revision, list the tools.
+//! One connection attempt: resolve, start or reach, negotiate a revision, list the tools.
 //!
 //! Everything slow happens here, each step with a limit. The attempt may be dropped at any await;
 //! its processes are then ended.

@@ -1,4 +1,4 @@
-//! Backoff: when a lost server is reconnected, and when Wharf gives up.
+//! Backoff and circuit breaker: when a lost server is reconnected, and when Wharf gives up.
 //!
 //! The current time is a parameter, so tests need not wait.
 

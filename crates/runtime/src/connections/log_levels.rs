@@ -1,5 +1,4 @@
-//! The log levels that the host has set for servers, so that they can be set again after a
-//! reconnect.
+//! The log level of a server that the host has set, so that it can be set again after a reconnect.
 //!
 //! A level applies from the moment its request is sent, because the server may reconnect before it
 //! answers. Of several concurrent requests the latest one applies, unless it fails.

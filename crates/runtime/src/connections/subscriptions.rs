@@ -1,4 +1,4 @@
-//! Subscriptions to changed lists, and the log level, for as long as a connection lasts. A modern
+//! List-changed subscriptions, and the log level, for as long as a connection lasts. A modern
 //! server needs a subscription; a legacy server sends notifications without one.
 //!
 //! A change between a list and the subscription would be missed. On stdio the subscription is sent

@@ -1,8 +1,8 @@
-//! Decides what a call does next: a state machine without any input or output of its own.
+//! Decides what a call does next: a state machine that does no input or output.
 //!
-//! A call is approved, waits for its server, and is sent once. It is sent again only if it provably
-//! did not run: the request failed in a way that says so, or the server refused it until a person
-//! has opened a page (URL elicitation) and that has happened.
+//! A call is executed exactly once or not at all: it is approved, waits for its server, and is
+//! sent. It is sent again only if it provably did not run: the request failed in a way that proves
+//! it, or the server refused it until a person has opened a page (URL elicitation).
 
 /// How often a call is sent at most; each time after the first it provably did not run before.
 const MAX_ATTEMPTS: u32 = 3;

@@ -1,4 +1,4 @@
-//! The environment of a child process: a short list of variables of the user, and those of the
+//! The child environment: a server gets a short list of variables of the user, and those of its
 //! entry.
 //!
 //! A server is a third-party program, and the environment of a user contains tokens. Exported shell

@@ -1,4 +1,5 @@
-//! The preferred name of a tool: `mcp_<server>_<tool>`, in characters that every model accepts.
+//! Tool naming: the preferred name of a tool is `mcp_<server>_<tool>`, in characters that every
+//! model accepts.
 //!
 //! It depends only on the raw names and the setting `tools.naming`. [`super::name_table`] decides
 //! which of several tools gets the same preferred name.

@@ -1,4 +1,4 @@
-//! Negotiates the protocol revision with a server: a state machine that does no input or output.
+//! The negotiation of the protocol revision: a state machine that does no input or output.
 //!
 //! The caller reports events (a response, a timeout, the end of the process) and executes the
 //! returned steps. Servers react in many ways to a request that they do not know: errors with any

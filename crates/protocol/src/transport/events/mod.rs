@@ -1,4 +1,4 @@
-//! Server-Sent Events (SSE): splits the event stream of an HTTP response into events.
+//! SSE parsing: splits the Server-Sent Events of an HTTP response into events.
 //!
 //! [`EventParser`] takes chunks of any size and returns whole events. It does no I/O, copies a
 //! payload at most once and buffers no more bytes than its limit. [`check`] verifies this

@@ -1,4 +1,6 @@
 //! The state that all requests to one server share: the revision and the legacy session.
+//!
+//! Session expiry: a 404 ends the legacy session, and one caller opens a new one for all.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Client capabilities, written for each revision.
+//! The capabilities of the client, written for each revision.
 //!
 //! The tools of a server may depend on them, so a session cannot change them.
 

@@ -1,5 +1,5 @@
-//! Stores results that are too long for a model, or not text, in files that only their owner can
-//! read.
+//! Result spill: results that are too long for a model, or not text, are stored in files that only
+//! their owner can read.
 //!
 //! `result_store` keeps the files within a quota, `model_text` shortens a text for a model, and
 //! `attachment` writes images, audio and other binary content of a result to files.

@@ -1,8 +1,8 @@
 //! Assigns names to the tools of all servers. An assigned name never changes.
 //!
-//! If several tools prefer one free name, the tool with unchanged raw names gets it, else the one
-//! with the smallest raw names; the others get a suffix. A name also stays while its server is
-//! disconnected. The file is in `store::tool_names`.
+//! Name collisions: if several tools prefer one free name, the tool with unchanged raw names gets
+//! it, else the one with the smallest raw names; the others get a suffix. A name also stays while
+//! its server is disconnected. The file is in `store::tool_names`.
 
 #[cfg(test)]
 mod tests;

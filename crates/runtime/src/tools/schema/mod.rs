@@ -1,4 +1,5 @@
-//! Prepares the input schema of a tool for models, with as few changes as possible.
+//! Schema sanitizing: prepares the input schema of a tool for models, with as few changes as
+//! possible.
 //!
 //! The text is edited directly, so key order, unknown keywords and the digits of numbers stay. A
 //! schema that does not describe an object makes the tool unusable. `strict` has the rules for

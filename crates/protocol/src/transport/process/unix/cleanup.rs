@@ -1,4 +1,4 @@
-//! A cleanup task of the reaper: finds the processes to end, sends SIGTERM, then SIGKILL.
+//! Process cleanup, a task of the reaper: finds the processes to end, sends SIGTERM, then SIGKILL.
 //!
 //! With a process table (Linux), it finds every process that is in the process group or has the
 //! marker, and reaps the group leader last. Without one, it can only check whether the group is
