@@ -1,9 +1,10 @@
-//! A world for tests: MCP servers that behave and misbehave.
+//! Test servers and checkers: conforming servers, servers with quirks, scripted servers, and the
+//! schemas of all revisions.
 //!
-//! Nothing here is part of the product; tests and the tools of this package use it.
+//! Nothing here is part of the product. Tests and the programs of this package use it.
 
 pub mod actor;
-pub mod chance;
 pub mod quirk;
 pub mod schema;
+pub mod seeded_random;
 pub mod server;

@@ -17,7 +17,7 @@ use wharf_testkit::actor::Script;
 /// Calls a tool inside and outside a span of a trace, and returns the `_meta` of the calls.
 async fn metas() -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
-    let diary = Script::with_tools(["echo"]).write(folder.path());
+    let actor_log = Script::with_tools(["echo"]).write(folder.path());
     let actor = env!("CARGO_BIN_EXE_wharf-actor");
     let entry = json!({ "command": actor, "args": [folder.path()], "approval": "never" });
     let env = Env::new(Platform::HOST, folder.path())
@@ -41,7 +41,7 @@ async fn metas() -> Vec<Value> {
     assert!(outcome.ok(), "{}", outcome.text);
     assert!(runtime.call("mcp_fs_echo", &nothing, &options).await.ok());
     runtime.shutdown().await;
-    diary.metas()
+    actor_log.metas()
 }
 
 #[tokio::test]

@@ -10,8 +10,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wharf_testkit::quirk::http::Settings;
-use wharf_testkit::quirk::{Era, HttpQuirk, Mode, Tag, http_modes, stdio_modes};
+use wharf_testkit::quirk::http::HttpQuirkOptions;
+use wharf_testkit::quirk::{
+    HttpQuirkServer, ModeTag, QuirkEra, QuirkMode, http_modes, stdio_modes,
+};
 
 /// A limit that no mode of these tests reaches, so that an error does not hang them.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -19,15 +21,15 @@ const LIMIT: Duration = Duration::from_secs(30);
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
 
 /// Returns the messages of a client that connects, lists and calls.
-fn conversation(era: Era) -> String {
+fn conversation(era: QuirkEra) -> String {
     let lines = match era {
-        Era::Legacy => [
+        QuirkEra::Legacy => [
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#.to_owned(),
             r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"text":"ahoy"}}}"#.to_owned(),
         ],
-        Era::Modern => [
+        QuirkEra::Modern => [
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{{META}}}}}"#),
             String::new(),
             format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{{{META}}}}}"#),
@@ -39,10 +41,10 @@ fn conversation(era: Era) -> String {
 
 /// Sends this input to a server, closes it, and waits for the server and its output to end.
 #[expect(clippy::disallowed_methods, reason = "the server under test is a program")]
-fn run(mode: &str, era: Era, input: &str) -> (Output, Duration) {
+fn run(mode: &str, era: QuirkEra, input: &str) -> (Output, Duration) {
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_wharf-quirk"))
-        .args([mode, era.word()])
+        .args([mode, era.as_argument()])
         .env("QUIRK_DELAY_MS", "1")
         .env("QUIRK_LINGER_MS", "300")
         .env("QUIRK_BYTES", "200000")
@@ -65,7 +67,7 @@ fn run(mode: &str, era: Era, input: &str) -> (Output, Duration) {
 
 /// Checks that the output of a mode contains these texts.
 #[track_caller]
-fn check(mode: &str, era: Era, expected: &[&str]) {
+fn check(mode: &str, era: QuirkEra, expected: &[&str]) {
     let (output, _) = run(mode, era, &conversation(era));
     let stdout = String::from_utf8_lossy(&output.stdout);
     for text in expected {
@@ -73,13 +75,13 @@ fn check(mode: &str, era: Era, expected: &[&str]) {
     }
 }
 
-fn assert_well_described(modes: &[Mode], at_least: usize) {
+fn assert_well_described(modes: &[QuirkMode], at_least: usize) {
     let names: BTreeSet<_> = modes.iter().map(|mode| mode.name).collect();
     assert_eq!(names.len(), modes.len(), "a name is used twice");
     assert!(modes.len() >= at_least, "only {}", modes.len());
     for mode in modes {
         assert!(!mode.eras.is_empty(), "{}", mode.name);
-        assert!(!mode.sentence.is_empty() && !mode.sentence.ends_with('.'), "{}", mode.name);
+        assert!(!mode.description.is_empty() && !mode.description.ends_with('.'), "{}", mode.name);
         assert!(mode.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{}", mode.name);
     }
 }
@@ -102,7 +104,7 @@ fn every_stdio_mode_ends_by_itself_in_every_era() {
 
 #[test]
 fn the_well_behaved_mode_answers_in_both_eras() {
-    for era in [Era::Legacy, Era::Modern] {
+    for era in [QuirkEra::Legacy, QuirkEra::Modern] {
         let (output, _) = run("well-behaved", era, &conversation(era));
         let stdout = String::from_utf8(output.stdout).unwrap();
         let replies: Vec<serde_json::Value> =
@@ -110,35 +112,43 @@ fn the_well_behaved_mode_answers_in_both_eras() {
         assert_eq!(replies.len(), 3);
         assert_eq!(replies[1]["result"]["tools"].as_array().unwrap().len(), 2);
         assert_eq!(replies[2]["result"]["content"][0]["text"], "ahoy");
-        assert_eq!(replies[2]["result"].get("resultType").is_some(), era == Era::Modern);
+        assert_eq!(replies[2]["result"].get("resultType").is_some(), era == QuirkEra::Modern);
         assert!(output.status.success());
     }
 }
 
 #[test]
 fn replies_deviate_as_their_mode_describes() {
-    check("banner", Era::Legacy, &["Starting the harbour server", "\"text\":\"ahoy\""]);
-    check("id-as-text", Era::Modern, &["\"id\":\"3\",\"result\""]);
-    check("id-as-float", Era::Legacy, &["\"id\":3.0,"]);
-    check("id-as-exponent", Era::Legacy, &["\"id\":3e0,"]);
-    check("crlf", Era::Legacy, &["}\r\n"]);
-    check("keys-in-odd-order", Era::Modern, &["{\"result\":", ",\"id\":3,\"jsonrpc\":\"2.0\"}\n"]);
-    check("null-beside", Era::Legacy, &[",\"error\":null}"]);
-    check("capabilities-true", Era::Legacy, &["\"capabilities\":{\"tools\":true}"]);
-    check("tool-schema-null", Era::Modern, &["\"inputSchema\":null", "\"name\":\"add\""]);
-    check("digits-integer", Era::Legacy, &["12345678901234567890123"]);
-    check("content-lone-surrogate", Era::Legacy, &["\\ud800"]);
-    check("result-type-unknown", Era::Modern, &["\"resultType\":\"hologram\""]);
+    check("banner", QuirkEra::Legacy, &["Starting the harbour server", "\"text\":\"ahoy\""]);
+    check("id-as-text", QuirkEra::Modern, &["\"id\":\"3\",\"result\""]);
+    check("id-as-float", QuirkEra::Legacy, &["\"id\":3.0,"]);
+    check("id-as-exponent", QuirkEra::Legacy, &["\"id\":3e0,"]);
+    check("crlf", QuirkEra::Legacy, &["}\r\n"]);
+    check(
+        "keys-in-odd-order",
+        QuirkEra::Modern,
+        &["{\"result\":", ",\"id\":3,\"jsonrpc\":\"2.0\"}\n"],
+    );
+    check("null-beside", QuirkEra::Legacy, &[",\"error\":null}"]);
+    check("capabilities-true", QuirkEra::Legacy, &["\"capabilities\":{\"tools\":true}"]);
+    check("tool-schema-null", QuirkEra::Modern, &["\"inputSchema\":null", "\"name\":\"add\""]);
+    check("digits-integer", QuirkEra::Legacy, &["12345678901234567890123"]);
+    check("content-lone-surrogate", QuirkEra::Legacy, &["\\ud800"]);
+    check("result-type-unknown", QuirkEra::Modern, &["\"resultType\":\"hologram\""]);
     check(
         "six-list-changed",
-        Era::Legacy,
+        QuirkEra::Legacy,
         &[&"notifications/tools/list_changed\",\"params\":{}}\n{\"jsonrpc\":\"2.0\",\"method\":\""
             .repeat(5)],
     );
-    check("asks-ping", Era::Legacy, &["\"method\":\"ping\"", "`ping` was not answered"]);
-    check("batch", Era::Legacy, &["[{\"jsonrpc\":\"2.0\",\"id\":3,"]);
-    check("input-once", Era::Modern, &["ahoy"]);
-    check("input-state-only", Era::Modern, &["\"resultType\":\"input_required\",\"requestState\""]);
+    check("asks-ping", QuirkEra::Legacy, &["\"method\":\"ping\"", "`ping` was not answered"]);
+    check("batch", QuirkEra::Legacy, &["[{\"jsonrpc\":\"2.0\",\"id\":3,"]);
+    check("input-once", QuirkEra::Modern, &["ahoy"]);
+    check(
+        "input-state-only",
+        QuirkEra::Modern,
+        &["\"resultType\":\"input_required\",\"requestState\""],
+    );
 }
 
 #[test]
@@ -150,7 +160,7 @@ fn a_changed_request_state_is_rejected() {
     };
     let ask = |second: String| {
         let (output, _) =
-            run("input-state-only", Era::Modern, &format!("{}\n{second}\n", call(1, "")));
+            run("input-state-only", QuirkEra::Modern, &format!("{}\n{second}\n", call(1, "")));
         String::from_utf8(output.stdout).unwrap().contains("ahoy")
     };
     assert!(ask(call(2, r#""requestState":"state-3","#)));
@@ -162,15 +172,15 @@ fn a_changed_request_state_is_rejected() {
 #[test]
 fn a_response_to_a_server_request_completes_the_call() {
     let reply = r#"{"jsonrpc":"2.0","id":9007199254740993,"result":{}}"#;
-    let input = format!("{}{reply}\n", conversation(Era::Legacy));
-    let (output, _) = run("asks-with-big-id", Era::Legacy, &input);
+    let input = format!("{}{reply}\n", conversation(QuirkEra::Legacy));
+    let (output, _) = run("asks-with-big-id", QuirkEra::Legacy, &input);
     assert!(String::from_utf8(output.stdout).unwrap().contains("\"text\":\"ahoy\""));
 }
 
 #[test]
 fn processes_end_as_their_mode_describes() {
     let ended = |mode: &str| {
-        let (output, took) = run(mode, Era::Legacy, &conversation(Era::Legacy));
+        let (output, took) = run(mode, QuirkEra::Legacy, &conversation(QuirkEra::Legacy));
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), took)
     };
     assert_eq!(ended("crash-on-call").0, Some(1));
@@ -212,7 +222,7 @@ fn a_server_that_ignores_signals_survives_sigterm() {
 }
 
 /// Sends a request and returns everything until the server closes.
-fn post(server: &HttpQuirk, headers: &str, body: &str) -> String {
+fn post(server: &HttpQuirkServer, headers: &str, body: &str) -> String {
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         server.address(),
@@ -221,7 +231,7 @@ fn post(server: &HttpQuirk, headers: &str, body: &str) -> String {
     exchange(server, &request)
 }
 
-fn exchange(server: &HttpQuirk, request: &str) -> String {
+fn exchange(server: &HttpQuirkServer, request: &str) -> String {
     let mut socket = TcpStream::connect(server.address()).unwrap();
     socket.set_read_timeout(Some(LIMIT)).unwrap();
     socket.write_all(request.as_bytes()).unwrap();
@@ -238,7 +248,7 @@ const INITIALIZE: &str =
 
 /// Initializes a legacy server and calls its tool.
 fn call(mode: &str) -> String {
-    let server = HttpQuirk::start(mode).unwrap();
+    let server = HttpQuirkServer::start(mode).unwrap();
     let first = post(&server, "", INITIALIZE);
     assert!(first.contains("Mcp-Session-Id: berth-1"), "{mode}: {first}");
     post(&server, "Mcp-Session-Id: berth-1\r\n", CALL)
@@ -249,8 +259,8 @@ fn every_http_mode_starts_takes_a_request_and_stops() {
     for mode in http_modes() {
         for &era in mode.eras {
             let delay = Some(Duration::from_millis(1));
-            let settings = Settings { era: Some(era), delay, bytes: Some(100_000) };
-            let server = HttpQuirk::start_with(mode.name, settings).unwrap();
+            let options = HttpQuirkOptions { era: Some(era), delay, bytes: Some(100_000) };
+            let server = HttpQuirkServer::start_with(mode.name, options).unwrap();
             let mut socket = TcpStream::connect(server.address()).unwrap();
             let request =
                 format!("POST /mcp HTTP/1.1\r\nContent-Length: {}\r\n\r\n{CALL}", CALL.len());
@@ -265,7 +275,7 @@ fn every_http_mode_starts_takes_a_request_and_stops() {
             assert!(started.elapsed() < Duration::from_secs(5), "{} does not stop", mode.name);
         }
     }
-    assert!(HttpQuirk::start("no-such-mode").is_err());
+    assert!(HttpQuirkServer::start("no-such-mode").is_err());
 }
 
 #[test]
@@ -287,7 +297,7 @@ fn responses_deviate_as_their_mode_describes() {
 
 #[test]
 fn a_closed_stream_can_be_resumed() {
-    let server = HttpQuirk::start("resume").unwrap();
+    let server = HttpQuirkServer::start("resume").unwrap();
     post(&server, "", INITIALIZE);
     post(&server, "Mcp-Session-Id: berth-1\r\n", CALL);
     let rest = exchange(
@@ -300,9 +310,11 @@ fn a_closed_stream_can_be_resumed() {
 
 #[test]
 fn a_modern_server_checks_the_headers() {
-    let server =
-        HttpQuirk::start_with("json", Settings { era: Some(Era::Modern), ..Settings::default() })
-            .unwrap();
+    let server = HttpQuirkServer::start_with(
+        "json",
+        HttpQuirkOptions { era: Some(QuirkEra::Modern), ..HttpQuirkOptions::default() },
+    )
+    .unwrap();
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{META}}}}}"#);
     let version = "MCP-Protocol-Version: 2026-07-28\r\n";
     assert!(post(&server, version, &body).contains("-32020"));
@@ -313,7 +325,7 @@ fn a_modern_server_checks_the_headers() {
 
 #[test]
 fn the_http_sse_transport_answers_on_its_stream() {
-    let server = HttpQuirk::start("sse").unwrap();
+    let server = HttpQuirkServer::start("sse").unwrap();
     assert!(post(&server, "", CALL).starts_with("HTTP/1.1 405 "));
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(LIMIT)).unwrap();
@@ -340,7 +352,7 @@ fn the_http_sse_transport_answers_on_its_stream() {
 fn heavy_and_lingering_modes_have_their_tag() {
     let has =
         |name: &str, tag| stdio_modes().iter().find(|mode| mode.name == name).unwrap().has(tag);
-    assert!(has("ignores-end", Tag::Lingers));
-    assert!(has("flood-without-end", Tag::Heavy));
-    assert!(!has("banner", Tag::Heavy));
+    assert!(has("ignores-end", ModeTag::Lingers));
+    assert!(has("flood-without-end", ModeTag::Heavy));
+    assert!(!has("banner", ModeTag::Heavy));
 }

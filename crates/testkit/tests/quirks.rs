@@ -18,16 +18,16 @@ mod run;
 use std::time::Instant;
 
 use futures_util::{StreamExt as _, stream};
-use wharf_testkit::quirk::{Era, Mode, Tag, http_modes_of, stdio_modes_of};
+use wharf_testkit::quirk::{ModeTag, QuirkEra, QuirkMode, http_modes_of, stdio_modes_of};
 
 /// How many servers run concurrently.
 const AT_ONCE: usize = 8;
 
 /// Runs the modes in all their eras and lists every one that deviates.
 async fn check<Run: Future<Output = Option<String>>>(
-    modes: Vec<Mode>,
+    modes: Vec<QuirkMode>,
     at_once: usize,
-    run: impl Fn(Mode, Era) -> Run,
+    run: impl Fn(QuirkMode, QuirkEra) -> Run,
 ) {
     assert!(!modes.is_empty());
     let runs = modes.iter().flat_map(|mode| mode.eras.iter().map(move |era| (*mode, *era)));
@@ -36,8 +36,8 @@ async fn check<Run: Future<Output = Option<String>>>(
         let running = run(mode, era);
         async move {
             let deviation = running.await;
-            println!("{} {} {:?}", mode.name, era.word(), began.elapsed());
-            deviation.map(|text| format!("{} ({}): {text}", mode.name, era.word()))
+            println!("{} {} {:?}", mode.name, era.as_argument(), began.elapsed());
+            deviation.map(|text| format!("{} ({}): {text}", mode.name, era.as_argument()))
         }
     });
     let found: Vec<_> = stream::iter(runs).buffer_unordered(at_once).collect().await;
@@ -45,19 +45,19 @@ async fn check<Run: Future<Output = Option<String>>>(
     assert!(deviations.is_empty(), "{}:\n{}", deviations.len(), deviations.join("\n"));
 }
 
-fn light_modes(modes: Vec<Mode>) -> Vec<Mode> {
-    modes.into_iter().filter(|mode| !mode.has(Tag::Heavy) && runs_here(mode)).collect()
+fn light_modes(modes: Vec<QuirkMode>) -> Vec<QuirkMode> {
+    modes.into_iter().filter(|mode| !mode.has(ModeTag::Heavy) && runs_here(mode)).collect()
 }
 
-fn runs_here(mode: &Mode) -> bool {
-    cfg!(unix) || !mode.has(Tag::UnixOnly)
+fn runs_here(mode: &QuirkMode) -> bool {
+    cfg!(unix) || !mode.has(ModeTag::UnixOnly)
 }
 
 async fn check_stdio(theme: &str) {
     let tag = format!("{}-{theme}", std::process::id());
     let modes = light_modes(stdio_modes_of(theme));
     check(modes, AT_ONCE, |mode, era| {
-        let tag = format!("{tag}-{}-{}", mode.name, era.word());
+        let tag = format!("{tag}-{}-{}", mode.name, era.as_argument());
         async move { run::stdio(&mode, era, &tag).await }
     })
     .await;
@@ -116,13 +116,34 @@ themes!(
     stdio,
     wharf_testkit::quirk::stdio_themes,
     [
-        framing, envelope, handshake, probe, tools, lists, content, calls, asking, floods, life,
-        modern, tasks
+        framing,
+        envelope,
+        handshake,
+        probe,
+        tools,
+        lists,
+        content,
+        calls,
+        server_requests,
+        floods,
+        process,
+        modern,
+        tasks
     ]
 );
 themes!(
     check_http,
     http,
     wharf_testkit::quirk::http_themes,
-    [replies, events, streams, failures, sessions, probe, modern, older, told]
+    [
+        json_responses,
+        events,
+        streams,
+        failures,
+        sessions,
+        probe,
+        modern,
+        http_sse,
+        requested_failures
+    ]
 );

@@ -41,7 +41,11 @@ fn every_request_passes_in_every_revision_that_has_it() {
             let message = request_text(&sample, revision);
             let found = schema.check_request(Sender::Client, &message);
             assert_eq!(found, Ok(()), "{revision} {message}");
-            assert_eq!(schema.surplus(Sender::Client, &message), [""; 0], "{revision} {message}");
+            assert_eq!(
+                schema.unknown_members(Sender::Client, &message),
+                [""; 0],
+                "{revision} {message}"
+            );
         }
     }
 }
@@ -66,7 +70,11 @@ fn every_notification_passes_in_every_revision_that_has_it() {
             let message = parsed(&envelope::notification(sample.method, sample.params.as_ref()));
             let found = schema.check_notification(Sender::Client, &message);
             assert_eq!(found, Ok(()), "{revision} {message}");
-            assert_eq!(schema.surplus(Sender::Client, &message), [""; 0], "{revision} {message}");
+            assert_eq!(
+                schema.unknown_members(Sender::Client, &message),
+                [""; 0],
+                "{revision} {message}"
+            );
         }
         for method in schema.methods(Sender::Client, "Notification") {
             // Wharf runs no requests of a server as tasks, so it sends no task status.
@@ -83,7 +91,11 @@ fn every_answer_passes_in_every_revision_that_has_it() {
         for (definition, method, result) in results(revision) {
             let value: Value = serde_json::from_str(result.as_str()).unwrap();
             assert_eq!(schema.check_named(definition, &value), Ok(()), "{revision} {value}");
-            assert_eq!(schema.surplus_in(definition, &value), [""; 0], "{revision} {value}");
+            assert_eq!(
+                schema.unknown_members_of(definition, &value),
+                [""; 0],
+                "{revision} {value}"
+            );
             if revision.era() == Era::Legacy {
                 let message = parsed(&envelope::success(&3.into(), &result));
                 let found = schema.check_response(Sender::Client, method, &message);

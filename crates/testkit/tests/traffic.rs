@@ -10,7 +10,7 @@ mod session;
 
 use serde_json::Value;
 use wharf_protocol::era::Revision;
-use wharf_testkit::schema::{Schema, Sender, Traffic};
+use wharf_testkit::schema::{Schema, Sender, TrafficChecker};
 
 /// Methods that the recorded sessions do not use: tasks and URL elicitation.
 const UNUSED: &[&str] = &[
@@ -29,7 +29,7 @@ const UNUSED_BY_SERVERS: &[&str] = &["notifications/cancelled", "ping"];
 
 /// Returns the violations in a session; an unknown method is one, too.
 fn violations(revision: Revision, lines: &[(Sender, String)]) -> Vec<String> {
-    let mut traffic = Traffic::in_revision(revision);
+    let mut traffic = TrafficChecker::new(revision);
     let mut found = Vec::new();
     for (sender, line) in lines {
         // The test requests an unknown method on purpose.
@@ -40,7 +40,7 @@ fn violations(revision: Revision, lines: &[(Sender, String)]) -> Vec<String> {
             found.push(format!("{sender:?} {line}: {violation}"));
         }
         let message = serde_json::from_str(line).unwrap_or_default();
-        for surplus in traffic.schema().surplus(*sender, &message) {
+        for surplus in traffic.schema().unknown_members(*sender, &message) {
             found.push(format!("{sender:?} {line}: {surplus} is unknown"));
         }
     }

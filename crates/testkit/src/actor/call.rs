@@ -1,11 +1,11 @@
-//! What a call does to the actor: it dies, waits, changes or asks back, as its arguments say.
+//! The calls of a scripted server: the arguments say what it does before and after the response.
 //!
-//! `die` names the moment of its death, `sleepMs` how long it takes, `tools` and `extras` what it
-//! has from then on, `fail` and `refuse` (an error message) how it ends, `log` what it logs,
-//! `notify` (a method) what it tells besides. `ask` (a method and its parameters) makes it ask the
-//! client before it answers with the client's reply; `takeBack` makes it change its mind about
-//! that. `pages` (their names) have to be visited first: it refuses the first such call, or with
-//! `isStubborn` all, and says at once that they were visited.
+//! `die` is the point where it exits, and `sleepMs` a delay. `tools` and `extras` change its lists.
+//! `fail` and `refuse` (an error message) make the call fail. `log` is a line that it logs, and
+//! `notify` the method of a notification. `ask` (a method and its parameters) is a request to the
+//! client, whose response becomes the text; with `takeBack` it cancels that request. `pages` are
+//! the ids of URL elicitations that the call requires: it rejects the first such call, or with
+//! `isStubborn` every such call, and notifies at once that the elicitations are complete.
 
 use std::process::ExitCode;
 use std::thread::sleep;
@@ -14,44 +14,44 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Script;
-use super::play::{Actor, refusal};
+use super::message_loop::{Actor, internal_error};
 
-/// The id of its own questions.
-const QUESTION: &str = "question";
+/// The id of its own requests.
+const REQUEST_ID: &str = "question";
 
-/// What has to come back with the answers of a modern client.
-const STATE: &str = "asked once";
+/// The state that a modern client must send back with its responses.
+const REQUEST_STATE: &str = "asked once";
 
 impl Actor {
     pub(super) fn call(&mut self, id: &Value, params: &Value) -> Result<(), ExitCode> {
         let arguments = &params["arguments"];
-        self.note("metas", &params["_meta"].to_string());
+        self.log.append("metas", &params["_meta"].to_string());
         let die = arguments["die"].as_str().unwrap_or_default();
         if die == "after-read" {
             return Err(ExitCode::FAILURE);
         }
         if let Some(pages) = arguments["pages"].as_array()
-            && (!self.has_refused || arguments["isStubborn"] == true)
+            && (!self.has_required_urls || arguments["isStubborn"] == true)
         {
-            self.has_refused = true;
-            self.send_to(pages, id);
+            self.has_required_urls = true;
+            self.require_urls(pages, id);
             return Ok(());
         }
         let mut text = arguments["text"].as_str().unwrap_or("done").to_owned();
         if arguments["ask"].is_object() {
-            match self.ask(id, params)? {
-                Some(reply) => text = reply,
+            match self.request(id, params)? {
+                Some(response) => text = response,
                 None => return Ok(()),
             }
         }
         sleep(Duration::from_millis(arguments["sleepMs"].as_u64().unwrap_or_default()));
-        self.note("effects", &text);
-        self.become_other(arguments);
+        self.log.append("effects", &text);
+        self.change_lists(arguments);
         match die {
             "after-effect" => return Err(ExitCode::FAILURE),
             "mid-reply" => {
                 let half = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[");
-                self.write(half.as_bytes());
+                self.write_bytes(half.as_bytes());
                 return Err(ExitCode::FAILURE);
             }
             _ => {}
@@ -59,91 +59,96 @@ impl Actor {
         if let Some(line) = arguments["log"].as_str() {
             let params = json!({ "level": "info", "data": line });
             let method = "notifications/message";
-            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+            self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
         }
         if let Some(method) = arguments["notify"].as_str() {
-            self.say(&json!({ "jsonrpc": "2.0", "method": method }));
+            self.send(&json!({ "jsonrpc": "2.0", "method": method }));
         }
         if let Some(message) = arguments["refuse"].as_str() {
-            self.answer(id, Err(refusal(message)));
+            self.respond(id, Err(internal_error(message)));
             return Ok(());
         }
         let is_error = arguments["fail"].as_bool().unwrap_or_default();
         let content = json!([{ "type": "text", "text": text }]);
-        self.answer(id, Ok(json!({ "content": content, "isError": is_error })));
-        // The next call is in the pipe at best: nobody reads it any more.
+        self.respond(id, Ok(json!({ "content": content, "isError": is_error })));
+        // The next call may be in the pipe, but it is never read.
         if die == "after-reply" { Err(ExitCode::FAILURE) } else { Ok(()) }
     }
 
-    /// Refuses a call until pages are visited.
-    fn send_to(&mut self, pages: &[Value], id: &Value) {
+    /// Rejects a call until URL elicitations are complete, and notifies that they are.
+    fn require_urls(&mut self, pages: &[Value], id: &Value) {
         let page = |name: &Value| {
             let url = "https://harbour.example/sign-in";
             json!({ "mode": "url", "message": "Which berth?", "url": url, "elicitationId": name })
         };
         let data = json!({ "elicitations": pages.iter().map(page).collect::<Vec<_>>() });
         let error = json!({ "code": -32042, "message": "visit a page first", "data": data });
-        self.answer(id, Err(error));
+        self.respond(id, Err(error));
         let method = "notifications/elicitation/complete";
         for name in pages {
             let params = json!({ "elicitationId": name });
-            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+            self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
         }
     }
 
-    fn become_other(&mut self, arguments: &Value) {
+    fn change_lists(&mut self, arguments: &Value) {
         if let Some(tools) = arguments["tools"].as_array() {
             let names = tools.iter().filter_map(Value::as_str);
             self.script =
                 Script { tools: names.map(str::to_owned).collect(), ..self.script.clone() };
-            self.keep();
-            self.changed("tools");
+            self.save_script();
+            self.notify_list_changed("tools");
         }
         if let Some(extras) = arguments["extras"].as_u64() {
             self.script.extras = usize::try_from(extras).unwrap_or_default();
-            self.keep();
-            self.changed("resources");
-            self.changed("prompts");
+            self.save_script();
+            self.notify_list_changed("resources");
+            self.notify_list_changed("prompts");
         }
     }
 
-    /// Asks the client, and returns its reply as text; none if the client has to come again.
-    fn ask(&mut self, id: &Value, params: &Value) -> Result<Option<String>, ExitCode> {
-        let question = &params["arguments"]["ask"];
+    /// Sends a request to the client and returns its response as text; `None` if a modern client
+    /// must call again.
+    fn request(&mut self, id: &Value, params: &Value) -> Result<Option<String>, ExitCode> {
+        let request = &params["arguments"]["ask"];
         if self.script.modern {
-            return Ok(self.ask_in_result(id, params, question));
+            return Ok(self.request_in_result(id, params, request));
         }
-        let mut message = question.clone();
+        let mut message = request.clone();
         message["jsonrpc"] = "2.0".into();
-        message["id"] = QUESTION.into();
-        self.say(&message);
-        if question["takeBack"] == true {
-            let back = json!({ "requestId": QUESTION });
+        message["id"] = REQUEST_ID.into();
+        self.send(&message);
+        if request["takeBack"] == true {
+            let cancelled = json!({ "requestId": REQUEST_ID });
             let method = "notifications/cancelled";
-            self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": back }));
+            self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": cancelled }));
             return Ok(Some("taken back".to_owned()));
         }
-        while let Some(message) = self.next() {
-            if message["id"] == QUESTION && message.get("method").is_none() {
+        while let Some(message) = self.next_message() {
+            if message["id"] == REQUEST_ID && message.get("method").is_none() {
                 return Ok(Some(message.get("result").unwrap_or(&message["error"]).to_string()));
             }
-            self.hear(&message)?;
+            self.handle(&message)?;
         }
         Err(ExitCode::SUCCESS)
     }
 
-    fn ask_in_result(&mut self, id: &Value, params: &Value, question: &Value) -> Option<String> {
-        let Some(answers) = params.get("inputResponses") else {
-            let ask = json!({ "method": question["method"], "params": question["params"] });
-            let asked = json!({
+    fn request_in_result(&mut self, id: &Value, params: &Value, request: &Value) -> Option<String> {
+        let Some(responses) = params.get("inputResponses") else {
+            let request = json!({ "method": request["method"], "params": request["params"] });
+            let result = json!({
                 "resultType": "input_required",
-                "inputRequests": { QUESTION: ask },
-                "requestState": STATE,
+                "inputRequests": { REQUEST_ID: request },
+                "requestState": REQUEST_STATE,
             });
-            self.answer(id, Ok(asked));
+            self.respond(id, Ok(result));
             return None;
         };
-        let is_ours = params["requestState"] == STATE;
-        Some(if is_ours { answers[QUESTION].to_string() } else { "the state is lost".to_owned() })
+        let is_ours = params["requestState"] == REQUEST_STATE;
+        Some(if is_ours {
+            responses[REQUEST_ID].to_string()
+        } else {
+            "the state is lost".to_owned()
+        })
     }
 }

@@ -1,16 +1,18 @@
-//! A server that does what a test tells it, and keeps a diary of what really happened.
+//! A scripted server: a test writes its script, and reads its log of what really happened.
 //!
-//! Its folder holds `script.json` (a [`Script`], read at every start), and gets `starts` (a line
-//! with the process number per start), `hellos` (what each client can do), `asked` (the method of
-//! each request), `levels` (how much to log), `metas` (the `_meta` of each call that was read) and
-//! `effects` (a line per call that was carried out). A call may say where in its course the server
-//! is to die, so the diary shows what ran and what did not.
+//! The folder of the server has `script.json` (a [`Script`], read at every start) and the files of
+//! the [`ActorLog`]: `starts` (the process id of each start), `hellos` (the capabilities of each
+//! client), `asked` (the method of each request), `levels` (each requested log level), `metas` (the
+//! `_meta` of each call that was read) and `effects` (a line per executed call). A call can set the
+//! point where the server exits, so the log shows which calls were executed and which were not.
 
 mod call;
-mod extras;
+mod log;
+mod message_loop;
 mod modern;
-mod play;
+mod resources_and_prompts;
 mod script;
 
-pub use play::play;
-pub use script::{Diary, Script};
+pub use log::ActorLog;
+pub use message_loop::run;
+pub use script::Script;

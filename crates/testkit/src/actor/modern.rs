@@ -1,31 +1,32 @@
-//! What is different about an actor of the modern era: how it is met, and who is told of changes.
+//! The modern era of a scripted server: `server/discover`, and subscriptions to list changes.
 
 use serde_json::{Value, json};
 
-use super::play::Actor;
+use super::message_loop::Actor;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Somebody who wants to be told of changes.
-pub(super) struct Listener {
-    /// The request that asked for it.
+/// An open subscription.
+pub(super) struct Subscription {
+    /// The id of its request.
     pub(super) id: Value,
     filter: Value,
 }
 
-impl Listener {
-    /// Returns what this one is told of a changed list.
-    pub(super) fn told(&self, list: &str, method: &str) -> Option<Value> {
-        let wants = self.filter[format!("{list}ListChanged")] == true;
+impl Subscription {
+    /// Returns the notification of a changed list, if the filter includes the list.
+    pub(super) fn list_changed(&self, list: &str, method: &str) -> Option<Value> {
+        let is_included = self.filter[format!("{list}ListChanged")] == true;
         let meta = json!({ SUBSCRIPTION: self.id });
-        wants.then(|| json!({ "jsonrpc": "2.0", "method": method, "params": { "_meta": meta } }))
+        is_included
+            .then(|| json!({ "jsonrpc": "2.0", "method": method, "params": { "_meta": meta } }))
     }
 }
 
 impl Actor {
-    pub(super) fn discovered(&self, params: &Value) -> Value {
-        self.note("hellos", &params["_meta"][CAPABILITIES].to_string());
+    pub(super) fn discover_result(&self, params: &Value) -> Value {
+        self.log.append("hellos", &params["_meta"][CAPABILITIES].to_string());
         json!({
             "supportedVersions": ["2026-07-28"],
             "capabilities": self.capabilities(),
@@ -34,18 +35,18 @@ impl Actor {
         })
     }
 
-    pub(super) fn listen(&mut self, id: &Value, params: &Value) {
+    pub(super) fn subscribe(&mut self, id: &Value, params: &Value) {
         if self.script.listen_late {
-            self.late = Some((id.clone(), params.clone()));
+            self.late_subscription = Some((id.clone(), params.clone()));
             return;
         }
         let filter = params["notifications"].clone();
         let meta = json!({ SUBSCRIPTION: id });
-        self.say(&json!({
+        self.send(&json!({
             "jsonrpc": "2.0",
             "method": "notifications/subscriptions/acknowledged",
             "params": { "_meta": meta, "notifications": filter },
         }));
-        self.listeners.push(Listener { id: id.clone(), filter });
+        self.subscriptions.push(Subscription { id: id.clone(), filter });
     }
 }

@@ -1,7 +1,9 @@
-//! A server that is not ours, on the `rmcp` package: `wharf-rmcp` speaks on its pipes; `wharf-rmcp
-//! --http 127.0.0.1:0` prints its URL as the first line and ends at the end of its input.
+//! Runs a server that is built on the `rmcp` package, as an independent peer for the client.
+//!
+//! `wharf-rmcp` serves on stdin and stdout. `wharf-rmcp --http 127.0.0.1:0` serves on HTTP: it
+//! prints its URL as the first line, and ends when its stdin ends.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever started it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints its URL and errors")]
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -15,11 +17,11 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
 use serde::Deserialize;
 use tokio::net::TcpListener;
-use wharf_testkit::server::{Place, input_ended};
+use wharf_testkit::server::{ServeTransport, input_ended};
 
 /// The service.
 #[derive(Debug, Clone)]
-struct Independent;
+struct RmcpService;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "rmcp::schemars")]
@@ -35,7 +37,7 @@ struct Add {
 }
 
 #[tool_router]
-impl Independent {
+impl RmcpService {
     #[tool(description = "Returns the text.")]
     fn echo(Parameters(Echo { text }): Parameters<Echo>) -> String {
         text
@@ -48,7 +50,7 @@ impl Independent {
 }
 
 #[tool_handler]
-impl ServerHandler for Independent {}
+impl ServerHandler for RmcpService {}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -62,14 +64,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let Place::Http(address) = Place::of_words(&words)? else {
-        Independent.serve(stdio()).await?.waiting().await?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ServeTransport::Http(address) = ServeTransport::from_arguments(&arguments)? else {
+        RmcpService.serve(stdio()).await?.waiting().await?;
         return Ok(());
     };
     let service = StreamableHttpService::new(
-        || Ok(Independent),
+        || Ok(RmcpService),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );

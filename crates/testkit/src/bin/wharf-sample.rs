@@ -1,8 +1,10 @@
-//! A server that keeps all rules, on our own server core: `wharf-sample` speaks on its pipes;
-//! `wharf-sample --http 127.0.0.1:0` prints its URL as the first line and ends at the end of its
-//! input. `--record FILE` in front, for the pipes, writes down every line of both sides.
+//! Runs a conforming server that is built on our own server core.
+//!
+//! `wharf-sample` serves on stdin and stdout; `--record FILE` records every line of both sides.
+//! `wharf-sample --http 127.0.0.1:0` serves on HTTP: it prints its URL as the first line, and ends
+//! when its stdin ends.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to whoever started it")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints its URL and errors")]
 
 use std::error::Error;
 use std::path::Path;
@@ -12,9 +14,9 @@ use std::time::Duration;
 use tokio::io::{stdin, stdout};
 use tokio::net::TcpListener;
 use wharf_protocol::serve::{HttpServerOptions, McpServer};
-use wharf_testkit::server::{Place, Recorder, Sample, input_ended};
+use wharf_testkit::server::{SampleService, ServeTransport, TrafficRecorder, input_ended};
 
-/// How long calls under way may take at the end.
+/// The time that running calls get before the server closes.
 const GRACE: Duration = Duration::from_secs(1);
 
 #[tokio::main(flavor = "current_thread")]
@@ -29,15 +31,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let server = McpServer::new(Sample::default());
-    if let ["--record", file] = words[..] {
-        let recorder = Recorder::create(Path::new(file))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let server = McpServer::new(SampleService::default());
+    if let ["--record", file] = arguments[..] {
+        let recorder = TrafficRecorder::create(Path::new(file))?;
         let (input, output) = (recorder.received(stdin()), recorder.sent(stdout()));
         return Ok(server.serve_stdio(input, output).await?);
     }
-    let Place::Http(address) = Place::of_words(&words)? else {
+    let ServeTransport::Http(address) = ServeTransport::from_arguments(&arguments)? else {
         return Ok(server.serve_stdio(stdin(), stdout()).await?);
     };
     let listener = TcpListener::bind(address).await?;

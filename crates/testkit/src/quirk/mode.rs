@@ -1,170 +1,173 @@
-//! What a mode is: its name, its sentence, and what a client should experience.
+//! The type of a mode: its name, its description, its eras, and the expected outcome of a client.
+//!
+//! The tables in `stdio` and `http` pair each mode with its implementation, as a `QuirkEntry`.
 
 /// A quirk that a server can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mode {
-    /// The name to ask for.
+pub struct QuirkMode {
+    /// The name by which the mode is selected.
     pub name: &'static str,
     /// What the server does, as the end of a sentence that starts with "The server".
-    pub sentence: &'static str,
-    /// The eras the server can be asked to speak; the first is what it does unasked.
-    pub eras: &'static [Era],
-    /// What a client should experience.
-    pub expect: Expect,
-    /// What somebody who runs the mode has to know.
-    pub tags: &'static [Tag],
+    pub description: &'static str,
+    /// The eras that the server supports; the first is the default.
+    pub eras: &'static [QuirkEra],
+    /// The outcome that a client must have.
+    pub expect: ExpectedOutcome,
+    /// What a test that runs the mode must know.
+    pub tags: &'static [ModeTag],
 }
 
-impl Mode {
+impl QuirkMode {
     /// Tells whether the mode has a tag.
-    pub fn has(&self, tag: Tag) -> bool {
+    pub fn has(&self, tag: ModeTag) -> bool {
         self.tags.contains(&tag)
     }
 }
 
-/// The two kinds of revisions of the protocol.
+/// The two kinds of protocol revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum QuirkEra {
     /// Revisions with `initialize`, up to 2025-11-25.
     Legacy,
     /// Revision 2026-07-28, with metadata in every request.
     Modern,
 }
 
-impl Era {
-    /// Returns the word that `wharf-quirk MODE ERA` understands.
-    pub fn word(self) -> &'static str {
+impl QuirkEra {
+    /// Returns the argument for `wharf-quirk MODE ERA`.
+    pub fn as_argument(self) -> &'static str {
         match self {
             Self::Legacy => "legacy",
             Self::Modern => "modern",
         }
     }
 
-    /// Finds the era of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
-        [Self::Legacy, Self::Modern].into_iter().find(|era| era.word() == word)
+    /// Parses the argument of `wharf-quirk MODE ERA`.
+    pub fn from_argument(argument: &str) -> Option<Self> {
+        [Self::Legacy, Self::Modern].into_iter().find(|era| era.as_argument() == argument)
     }
 }
 
-/// What a client should experience.
+/// The outcome that a client must have.
 ///
-/// "Lists" counts the good tools that must be there at least: a client is free to keep an odd one
-/// as well. "Calls" means the tool `echo` with an argument `text`.
+/// `tools` is the minimum number of valid tools in the list; a client may keep an invalid one as
+/// well. "Calls" means that it calls the tool `echo` with an argument `text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Expect {
-    /// Connects, lists, and a call gives its text back in a text block.
+pub enum ExpectedOutcome {
+    /// Connects, lists, and a call returns its text in a text block.
     Works {
-        /// How many good tools there are.
+        /// The number of valid tools.
         tools: usize,
-        /// Whether a rule is broken that the client must tell about; if not, it may.
+        /// Whether the client must report a violation; if not, it may.
         warnings: bool,
     },
     /// Connects, lists, and a call returns a result without the text.
     Returns {
-        /// How many good tools there are.
+        /// The number of valid tools.
         tools: usize,
-        /// What the raw result of the call must still contain, byte for byte.
+        /// What the raw result of the call must contain, byte for byte.
         raw: &'static str,
     },
     /// Does not connect.
     ConnectFails {
-        /// The reason the client should give.
-        because: Failure,
+        /// The reason that the client must report.
+        because: FailureReason,
     },
-    /// Connects, but has no list of tools to show.
+    /// Connects, but cannot list the tools.
     ListFails {
-        /// The reason the client should give.
-        because: Failure,
+        /// The reason that the client must report.
+        because: FailureReason,
     },
     /// Connects and lists, but the call fails.
     CallFails {
-        /// How many good tools there are.
+        /// The number of valid tools.
         tools: usize,
-        /// The reason the client should give.
-        because: Failure,
+        /// The reason that the client must report.
+        because: FailureReason,
     },
 }
 
-/// Why something fails.
+/// Why a client cannot connect, list or call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Failure {
-    /// No answer came in time.
+pub enum FailureReason {
+    /// There was no response before the timeout.
     TimedOut,
     /// The server ended, or closed the connection.
     Ended,
-    /// The server sent more than a client should keep.
+    /// The server sent more than a client should buffer.
     TooLarge,
-    /// The server answered with an error.
+    /// The server responded with an error.
     Refused,
-    /// The answer is not what the method returns.
+    /// The result does not fit the method.
     BadResult,
     /// There is no common protocol version.
     NoCommonVersion,
-    /// The server wants credentials, or says that these do not suffice.
+    /// The server requires credentials, or rejects those that were sent.
     NeedsAuth,
-    /// The server sends the client where it must not go.
+    /// The server redirects the client to a URL that it must not contact.
     Forbidden,
     /// Any of these; only the failure itself is certain.
     Any,
 }
 
-/// What somebody who runs a mode has to know.
+/// What a test that runs a mode must know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Tag {
-    /// The quirk exists on Unix only; elsewhere the server behaves well.
+pub enum ModeTag {
+    /// The quirk exists on Unix only; elsewhere the server behaves correctly.
     UnixOnly,
-    /// Takes seconds or hundreds of megabytes; what to expect holds for these sizes, which
-    /// `QUIRK_BYTES` and `QUIRK_COUNT` (stdio) or `Settings` (HTTP) can change.
+    /// Takes seconds or hundreds of megabytes. The expected outcome is that of the default sizes,
+    /// which `QUIRK_BYTES` and `QUIRK_COUNT` (stdio) or `HttpQuirkOptions` (HTTP) change.
     Heavy,
-    /// Waits; `QUIRK_DELAY_MS` (stdio) or `Settings` (HTTP) say how long.
+    /// Waits; `QUIRK_DELAY_MS` (stdio) or `HttpQuirkOptions` (HTTP) set the time.
     Waits,
-    /// Does not end with its input; it ends by itself after `QUIRK_LINGER_MS`.
+    /// Does not end when its stdin is closed; it ends by itself after `QUIRK_LINGER_MS`.
     Lingers,
-    /// Leaves a process of its own behind, which ends by itself after `QUIRK_LINGER_MS`.
+    /// Leaves a child process running, which ends by itself after `QUIRK_LINGER_MS`.
     HasGrandchild,
-    /// The quirk shows only if the client declares elicitation, sampling and roots.
+    /// The quirk has an effect only if the client declares elicitation, sampling and roots.
     NeedsInput,
-    /// The quirk shows only if the client declares the tasks extension (modern) or asks for a task
-    /// (legacy).
+    /// The quirk has an effect only if the client declares the tasks extension (modern) or
+    /// requests a task (legacy).
     NeedsTasks,
-    /// The quirk shows only if the client listens: `subscriptions/listen`, or the GET stream.
+    /// The quirk has an effect only if the client opens a subscription (`subscriptions/listen`) or
+    /// the GET stream.
     NeedsListening,
 }
 
-pub(super) const BOTH: &[Era] = &[Era::Legacy, Era::Modern];
-pub(super) const LEGACY: &[Era] = &[Era::Legacy];
-pub(super) const MODERN: &[Era] = &[Era::Modern];
+pub(super) const BOTH_ERAS: &[QuirkEra] = &[QuirkEra::Legacy, QuirkEra::Modern];
+pub(super) const LEGACY: &[QuirkEra] = &[QuirkEra::Legacy];
+pub(super) const MODERN: &[QuirkEra] = &[QuirkEra::Modern];
 
-/// Works with nothing to tell.
-pub(super) const WORKS: Expect = Expect::Works { tools: 2, warnings: false };
-/// Works, and the client tells what is wrong.
-pub(super) const WARNS: Expect = Expect::Works { tools: 2, warnings: true };
+/// Works without a warning.
+pub(super) const WORKS: ExpectedOutcome = ExpectedOutcome::Works { tools: 2, warnings: false };
+/// Works, and the client reports the violation.
+pub(super) const WARNS: ExpectedOutcome = ExpectedOutcome::Works { tools: 2, warnings: true };
 
 /// The call fails.
-pub(super) const fn call_fails(because: Failure) -> Expect {
-    Expect::CallFails { tools: 2, because }
+pub(super) const fn call_fails(because: FailureReason) -> ExpectedOutcome {
+    ExpectedOutcome::CallFails { tools: 2, because }
 }
 
-/// A mode together with what makes it odd.
+/// A mode and its implementation.
 #[derive(Clone, Copy)]
-pub(super) struct Quirk<Act> {
-    pub(super) mode: Mode,
-    pub(super) act: Act,
+pub(super) struct QuirkEntry<Behavior> {
+    pub(super) mode: QuirkMode,
+    pub(super) behavior: Behavior,
 }
 
-impl<Act: Copy> Quirk<Act> {
-    /// A quirk that a server of either era can have.
+impl<Behavior: Copy> QuirkEntry<Behavior> {
+    /// Makes a quirk for servers of both eras.
     pub(super) const fn new(
         name: &'static str,
-        sentence: &'static str,
-        expect: Expect,
-        act: Act,
+        description: &'static str,
+        expect: ExpectedOutcome,
+        behavior: Behavior,
     ) -> Self {
-        Self { mode: Mode { name, sentence, eras: BOTH, expect, tags: &[] }, act }
+        Self { mode: QuirkMode { name, description, eras: BOTH_ERAS, expect, tags: &[] }, behavior }
     }
 
     pub(super) const fn legacy(mut self) -> Self {
@@ -177,7 +180,7 @@ impl<Act: Copy> Quirk<Act> {
         self
     }
 
-    pub(super) const fn tagged(mut self, tags: &'static [Tag]) -> Self {
+    pub(super) const fn tagged(mut self, tags: &'static [ModeTag]) -> Self {
         self.mode.tags = tags;
         self
     }

@@ -1,4 +1,4 @@
-//! One schema, and which of its definitions belongs to which message.
+//! The schema of one revision: selects the definition of a message, and checks the message.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use wharf_protocol::era::{Era, Revision};
 
-/// Methods of extensions: the schema of the revision knows only the frame around them.
+/// The methods of extensions; the schema of a revision defines only their envelope.
 const EXTENSIONS: &[&str] = &[
     "tasks/get",
     "tasks/update",
@@ -19,7 +19,7 @@ const EXTENSIONS: &[&str] = &[
     "notifications/tasks",
 ];
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sender {
     /// The client.
@@ -29,7 +29,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// Returns who is on the other side.
+    /// Returns the receiver.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -39,22 +39,22 @@ impl Sender {
     }
 }
 
-/// Says what is wrong with a message.
+/// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct Violation {
-    /// The definition that was broken, or what was looked for.
+pub struct SchemaViolation {
+    /// The violated definition, or the missing one.
     pub definition: String,
-    /// What is wrong.
+    /// The errors.
     pub reasons: Vec<String>,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for SchemaViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.definition, self.reasons.join("; "))
     }
 }
 
-impl Violation {
+impl SchemaViolation {
     fn new(definition: &str, reason: impl Into<String>) -> Self {
         Self { definition: definition.to_owned(), reasons: vec![reason.into()] }
     }
@@ -74,7 +74,7 @@ impl Schema {
     ///
     /// # Panics
     ///
-    /// If the file in this package is broken.
+    /// If the file in this package is not valid JSON.
     pub fn of(revision: Revision) -> Self {
         let text = match revision {
             Revision::V2024_11_05 => include_str!("../../schema/2024-11-05.json"),
@@ -84,7 +84,7 @@ impl Schema {
             Revision::V2026_07_28 => include_str!("../../schema/2026-07-28.json"),
         };
         let root: Value = serde_json::from_str(text).unwrap_or_default();
-        assert!(root.is_object(), "the schema of {revision} is JSON");
+        assert!(root.is_object(), "the schema of {revision} is not JSON");
         let keyword = if root.get("$defs").is_some() { "$defs" } else { "definitions" };
         Self { revision, root, keyword, validators: Mutex::default() }
     }
@@ -99,49 +99,59 @@ impl Schema {
         self.root.get(self.keyword)?.get(name)
     }
 
-    /// Returns the methods of requests or notifications that a side may send.
+    /// Returns the methods that a side may send; `kind` is `Request` or `Notification`.
     pub fn methods(&self, sender: Sender, kind: &str) -> Vec<&str> {
         let members = self.union(&format!("{sender:?}{kind}"));
         members.into_iter().filter_map(|(_, definition)| method_of(definition)).collect()
     }
 
     /// Checks a request.
-    pub fn check_request(&self, sender: Sender, message: &Value) -> Result<(), Violation> {
+    pub fn check_request(&self, sender: Sender, message: &Value) -> Result<(), SchemaViolation> {
         self.check_named("JSONRPCRequest", message)?;
-        self.check_asked(sender, "Request", message)
+        self.check_method(sender, "Request", message)
     }
 
     /// Checks a notification.
-    pub fn check_notification(&self, sender: Sender, message: &Value) -> Result<(), Violation> {
+    pub fn check_notification(
+        &self,
+        sender: Sender,
+        message: &Value,
+    ) -> Result<(), SchemaViolation> {
         self.check_named("JSONRPCNotification", message)?;
         if message.get("id").is_some() {
-            return Err(Violation::new("JSONRPCNotification", "has an id"));
+            return Err(SchemaViolation::new("JSONRPCNotification", "has an id"));
         }
-        self.check_asked(sender, "Notification", message)
+        self.check_method(sender, "Notification", message)
     }
 
-    /// Checks the answer to a request that `sender` got; `method` is the request's.
+    /// Checks the response of `sender` to a request with this method.
     pub fn check_response(
         &self,
         sender: Sender,
         method: &str,
         message: &Value,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), SchemaViolation> {
         if self.revision.era() == Era::Modern && sender == Sender::Client {
-            return Err(Violation::new("ClientResult", "a client answers nothing"));
+            return Err(SchemaViolation::new("ClientResult", "a modern client sends no responses"));
         }
         let Some(result) = message.get("result") else {
             let names = ["JSONRPCErrorResponse", "JSONRPCError"];
-            return self.check_named(self.first_of(&names), message);
+            return self.check_named(self.first_defined(&names), message);
         };
-        self.check_named(self.first_of(&["JSONRPCResultResponse", "JSONRPCResponse"]), message)?;
-        self.check_named(&self.result_of(sender, method, result), result)
+        self.check_named(
+            self.first_defined(&["JSONRPCResultResponse", "JSONRPCResponse"]),
+            message,
+        )?;
+        self.check_named(&self.result_definition(sender, method, result), result)
     }
 
     /// Checks a value against a definition.
-    pub fn check_named(&self, definition: &str, value: &Value) -> Result<(), Violation> {
+    pub fn check_named(&self, definition: &str, value: &Value) -> Result<(), SchemaViolation> {
         if self.definition(definition).is_none() {
-            return Err(Violation::new(definition, format!("not defined in {}", self.revision)));
+            return Err(SchemaViolation::new(
+                definition,
+                format!("not defined in {}", self.revision),
+            ));
         }
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         if !validators.contains_key(definition) {
@@ -157,17 +167,22 @@ impl Schema {
         if reasons.is_empty() {
             return Ok(());
         }
-        Err(Violation { definition: definition.to_owned(), reasons })
+        Err(SchemaViolation { definition: definition.to_owned(), reasons })
     }
 
-    /// Returns the definition of a request or notification.
+    /// Returns the name of the definition of a request or notification.
     pub fn definition_of(&self, sender: Sender, kind: &str, method: &str) -> Option<&str> {
         let union = format!("{sender:?}{kind}");
         let mut members = self.union(&union).into_iter();
         members.find(|(_, definition)| method_of(definition) == Some(method)).map(|(name, _)| name)
     }
 
-    fn check_asked(&self, sender: Sender, kind: &str, message: &Value) -> Result<(), Violation> {
+    fn check_method(
+        &self,
+        sender: Sender,
+        kind: &str,
+        message: &Value,
+    ) -> Result<(), SchemaViolation> {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         if let Some(name) = self.definition_of(sender, kind, method) {
             return self.check_named(name, message);
@@ -177,11 +192,11 @@ impl Schema {
             return self.check_named(&format!("{kind}Params"), &params);
         }
         let union = format!("{sender:?}{kind}");
-        Err(Violation::new(&union, format!("{method} does not exist in {}", self.revision)))
+        Err(SchemaViolation::new(&union, format!("{method} does not exist in {}", self.revision)))
     }
 
-    /// Returns the definition of a result: `CallToolRequest` is answered with `CallToolResult`.
-    fn result_of(&self, sender: Sender, method: &str, result: &Value) -> String {
+    /// Returns the name of the definition of a result: `CallToolResult` for `CallToolRequest`.
+    fn result_definition(&self, sender: Sender, method: &str, result: &Value) -> String {
         let kind = result.get("resultType").and_then(Value::as_str);
         match kind.filter(|_| self.revision.era() == Era::Modern) {
             Some("input_required") => return "InputRequiredResult".to_owned(),
@@ -197,11 +212,11 @@ impl Schema {
         named.filter(|name| self.definition(name).is_some()).unwrap_or_else(|| "Result".to_owned())
     }
 
-    fn first_of<'n>(&self, names: &[&'n str; 2]) -> &'n str {
+    fn first_defined<'n>(&self, names: &[&'n str; 2]) -> &'n str {
         if self.definition(names[0]).is_some() { names[0] } else { names[1] }
     }
 
-    /// Returns the members of a union, or the definition itself if it is none.
+    /// Returns the members of a union, or the definition itself if it is not a union.
     fn union(&self, name: &str) -> Vec<(&str, &Value)> {
         let Some((name, union)) = self
             .root
@@ -214,20 +229,20 @@ impl Schema {
         let Some(members) = union.get("anyOf").and_then(Value::as_array) else {
             return vec![(name, union)];
         };
-        let names = members.iter().filter_map(|member| referred(member));
+        let names = members.iter().filter_map(|member| referenced_definition(member));
         names.filter_map(|name| Some((name, self.definition(name)?))).collect()
     }
 
-    fn validator(&self, definition: &str) -> Result<Validator, Violation> {
+    fn validator(&self, definition: &str) -> Result<Validator, SchemaViolation> {
         let mut schema = self.root.clone();
         schema["$ref"] = format!("#/{}/{definition}", self.keyword).into();
         jsonschema::validator_for(&schema)
-            .map_err(|error| Violation::new(definition, format!("broken schema: {error}")))
+            .map_err(|error| SchemaViolation::new(definition, format!("broken schema: {error}")))
     }
 }
 
 /// Returns the name of the definition that a schema refers to.
-pub(super) fn referred(schema: &Value) -> Option<&str> {
+pub(super) fn referenced_definition(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 

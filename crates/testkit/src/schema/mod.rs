@@ -1,12 +1,12 @@
 //! Checks messages against the schema of their revision.
 //!
-//! A message is judged by its method: a request or notification by the definition of that name, a
-//! result by the definition that belongs to the request. The schemas allow unknown members almost
-//! everywhere; [`Schema::surplus`] finds those, too, because Wharf does not send any.
+//! The method selects the definition of a request or notification, and that of the result. The
+//! schemas allow unknown members almost everywhere; [`Schema::unknown_members`] finds them, because
+//! Wharf must not send any.
 
 mod definitions;
-mod surplus;
-mod traffic;
+mod traffic_checker;
+mod unknown_members;
 
-pub use definitions::{Schema, Sender, Violation};
-pub use traffic::Traffic;
+pub use definitions::{Schema, SchemaViolation, Sender};
+pub use traffic_checker::TrafficChecker;

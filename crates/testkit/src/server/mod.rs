@@ -1,16 +1,16 @@
-//! Servers that keep the rules, for tests that need somebody to talk to.
+//! Conforming servers for tests, and what the server programs of this package share.
 //!
-//! `sample` is a service on our own server core with a bit of everything; `catalogue` is what it
-//! offers, `tools` what its tools do, `history` what it remembers. `record` writes a conversation
-//! down, and `place` is where a program of this package serves.
+//! `sample` is a service on our own server core that has some of every feature of MCP: `results`
+//! are its lists, resources and prompts, `tools` execute its calls, `event_counts` counts what
+//! happened. `traffic_recorder` records a session, and `serve_transport` parses the arguments.
 
-mod catalogue;
-mod history;
-mod place;
-mod record;
+mod event_counts;
+mod results;
 mod sample;
+mod serve_transport;
 mod tools;
+mod traffic_recorder;
 
-pub use place::{Place, UnknownPlace, input_ended};
-pub use record::{Recorder, Tee};
-pub use sample::Sample;
+pub use sample::SampleService;
+pub use serve_transport::{InvalidArguments, ServeTransport, input_ended};
+pub use traffic_recorder::{RecordedStream, TrafficRecorder};

@@ -1,4 +1,4 @@
-//! A service with a bit of everything that MCP has, in both eras.
+//! The sample service: it has some of every feature of MCP, in both eras.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use wharf_protocol::serve::{
     Client, DescriptionFuture, ServerDescription, ServerInfo, Service, ServiceAnswer, ServiceCall,
 };
 
-use super::catalogue;
-use super::history::History;
+use super::event_counts::EventCounts;
+use super::results;
 use super::tools;
 
-/// The service; give it to [`McpServer::new`](wharf_protocol::serve::Server::new).
+/// A service for [`McpServer::new`](wharf_protocol::serve::McpServer::new).
 ///
-/// Its tool `history` tells what became of calls and sessions, and how many sessions and
-/// subscriptions are open; its tool `change` announces that everything has changed.
+/// Its tool `history` returns the number of started, completed and cancelled calls and of ended
+/// sessions, and the number of open sessions and subscriptions. Its tool `change` notifies that
+/// all lists have changed.
 #[derive(Debug, Default)]
-pub struct Sample {
-    history: History,
+pub struct SampleService {
+    events: EventCounts,
 }
 
-impl Service for Sample {
+impl Service for SampleService {
     fn info(&self) -> ServerInfo {
         ServerInfo::new("wharf-sample", "1.0.0")
     }
 
     fn describe(self: Arc<Self>, client: Client) -> DescriptionFuture {
         Box::pin(async move {
-            let mut description =
-                ServerDescription::new(catalogue::capabilities(client.revision()));
+            let mut description = ServerDescription::new(results::capabilities(client.revision()));
             description.instructions = Some("Ask before you land.".to_owned());
             description
         })
@@ -38,21 +38,21 @@ impl Service for Sample {
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         Box::pin(async move {
             match call.method.as_ref() {
-                "tools/list" => Ok(catalogue::tools()),
-                "tools/call" => tools::call(&self.history, &call).await,
-                "resources/list" => Ok(catalogue::resources()),
-                "resources/templates/list" => Ok(catalogue::templates()),
-                "resources/read" => catalogue::read(&call),
+                "tools/list" => Ok(results::tools()),
+                "tools/call" => tools::call(&self.events, &call).await,
+                "resources/list" => Ok(results::resources()),
+                "resources/templates/list" => Ok(results::templates()),
+                "resources/read" => results::resource(&call),
                 "resources/subscribe" | "resources/unsubscribe" => Ok(Json::object()),
-                "prompts/list" => Ok(catalogue::prompts()),
-                "prompts/get" => catalogue::prompt(&call),
-                "completion/complete" => Ok(catalogue::complete(&call)),
+                "prompts/list" => Ok(results::prompts()),
+                "prompts/get" => results::prompt(&call),
+                "completion/complete" => Ok(results::completion(&call)),
                 method => Err(RpcError::method_not_found(method)),
             }
         })
     }
 
     fn session_ended(&self, _client: &Client) {
-        self.history.note("session ended");
+        self.events.add("session ended");
     }
 }

@@ -1,4 +1,4 @@
-//! What the tools of the sample do.
+//! Executes the tools of the sample service.
 
 use std::time::Duration;
 
@@ -9,36 +9,38 @@ use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::serve::{CallProgress, ServiceCall, missing_capability};
 use wharf_protocol::view::LogLevel;
 
-use super::catalogue::{CHART, written};
-use super::history::History;
+use super::event_counts::EventCounts;
+use super::results::{CHART, encode};
 
-/// How long a client may think about a question.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The timeout of requests to the client.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What comes back with the answers of a modern client, so that it is seen to come back.
-const STATE: &str = "asked once";
+/// The state that a modern client must send back with its responses.
+const REQUEST_STATE: &str = "asked once";
 
 /// Calls the tool that the parameters name.
-pub(super) async fn call(history: &History, call: &ServiceCall) -> Result<Json, RpcError> {
+pub(super) async fn call(events: &EventCounts, call: &ServiceCall) -> Result<Json, RpcError> {
     let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
     let arguments = call.param("arguments").unwrap_or_else(Json::object);
     match name.as_str() {
         "echo" => echo(&arguments),
         "add" => add(&arguments),
-        "slow" => Ok(slow(history, call, &arguments).await),
-        "ask" => ask(call, BERTH, &berth()).await,
-        "sample" => ask(call, WORD, &word()).await,
-        "roots" => ask(call, ("roots", "roots/list"), &json!({})).await,
+        "slow" => Ok(slow(events, call, &arguments).await),
+        "ask" => request(call, ELICITATION, &elicitation_params()).await,
+        "sample" => request(call, SAMPLING, &sampling_params()).await,
+        "roots" => request(call, ROOTS, &json!({})).await,
         "log" => Ok(log(call).await),
         "change" => Ok(change(call)),
-        "history" => Ok(tell(history, call)),
+        "history" => Ok(event_counts(events, call)),
         _ => Err(RpcError::invalid_params(format!("Unknown tool: {name}"))),
     }
 }
 
 fn echo(arguments: &Json) -> Result<Json, RpcError> {
-    let given = arguments.get("text").and_then(|it| it.to_text());
-    given.map(|given| text(&given)).ok_or_else(|| RpcError::invalid_params("text is required"))
+    let argument = arguments.get("text").and_then(|it| it.to_text());
+    argument
+        .map(|argument| text(&argument))
+        .ok_or_else(|| RpcError::invalid_params("text is required"))
 }
 
 fn add(arguments: &Json) -> Result<Json, RpcError> {
@@ -48,18 +50,18 @@ fn add(arguments: &Json) -> Result<Json, RpcError> {
         .ok_or_else(|| RpcError::invalid_params("a and b must be numbers with a sum"))
 }
 
-async fn slow(history: &History, call: &ServiceCall, arguments: &Json) -> Json {
+async fn slow(events: &EventCounts, call: &ServiceCall, arguments: &Json) -> Json {
     let steps: u32 = arguments.get("steps").and_then(|it| it.to()).unwrap_or(1000);
     let pause: u64 = arguments.get("pause_ms").and_then(|it| it.to()).unwrap_or(50);
     let context = &call.context;
-    history.note("slow began");
-    // The oldest revision has no word for what is being done.
+    events.add("slow began");
+    // The oldest revision has no `message` in progress notifications.
     let has_message = context.client().revision() > Revision::V2024_11_05;
     for step in 1..=steps {
         tokio::select! {
             biased;
             () = context.cancellation().cancelled() => {
-                history.note("slow was cancelled");
+                events.add("slow was cancelled");
                 return text("nobody reads this");
             }
             () = tokio::time::sleep(Duration::from_millis(pause)) => {}
@@ -69,20 +71,21 @@ async fn slow(history: &History, call: &ServiceCall, arguments: &Json) -> Json {
             total: Some(steps.into()),
             message: has_message.then_some("on the way"),
         };
-        // If the client is gone, the token will say so.
+        // If the client has disconnected, the token is cancelled.
         drop(context.progress(progress).await);
     }
-    history.note("slow is done");
+    events.add("slow is done");
     text("arrived")
 }
 
-/// The capability that a question needs, and its method.
-type Question = (&'static str, &'static str);
+/// The capability that a request to the client needs, and its method.
+type ClientRequest = (&'static str, &'static str);
 
-const BERTH: Question = ("elicitation", "elicitation/create");
-const WORD: Question = ("sampling", "sampling/createMessage");
+const ELICITATION: ClientRequest = ("elicitation", "elicitation/create");
+const SAMPLING: ClientRequest = ("sampling", "sampling/createMessage");
+const ROOTS: ClientRequest = ("roots", "roots/list");
 
-fn berth() -> Value {
+fn elicitation_params() -> Value {
     json!({
         "message": "Which berth?",
         "requestedSchema": {
@@ -93,49 +96,49 @@ fn berth() -> Value {
     })
 }
 
-fn word() -> Value {
+fn sampling_params() -> Value {
     let content = json!({"type": "text", "text": "One word for a place to land?"});
     json!({"messages": [{"role": "user", "content": content}], "maxTokens": 10})
 }
 
-/// Asks the client in the way of its era, and returns the answer as text.
-async fn ask(
+/// Sends a request to the client, as its era requires, and returns the response as text.
+async fn request(
     call: &ServiceCall,
-    (capability, method): Question,
+    (capability, method): ClientRequest,
     params: &Value,
 ) -> Result<Json, RpcError> {
     let client = call.context.client();
     if !client.has_capability(capability) {
         return match client.era() {
-            Era::Modern => Err(missing_capability(&written(&json!({capability: {}})))),
-            Era::Legacy => Ok(failed(&format!("the client has no {capability}"))),
+            Era::Modern => Err(missing_capability(&encode(&json!({capability: {}})))),
+            Era::Legacy => Ok(error_text(&format!("the client has no {capability}"))),
         };
     }
     if client.era() == Era::Legacy {
-        let answer = call.context.request(method, Some(&written(params)), PATIENCE).await;
-        return Ok(match answer {
-            Ok(answer) => text(answer.as_str()),
-            Err(error) => failed(&error.to_string()),
+        let response = call.context.request(method, Some(&encode(params)), CLIENT_TIMEOUT).await;
+        return Ok(match response {
+            Ok(response) => text(response.as_str()),
+            Err(error) => error_text(&error.to_string()),
         });
     }
-    let Some(answers) = call.param("inputResponses") else {
-        return Ok(written(&json!({
+    let Some(responses) = call.param("inputResponses") else {
+        return Ok(encode(&json!({
             "resultType": "input_required",
             "inputRequests": {"question": {"method": method, "params": params}},
-            "requestState": STATE,
+            "requestState": REQUEST_STATE,
         })));
     };
     let state = call.param("requestState").and_then(|state| state.to_text());
-    match answers.get("question").filter(|_| state.as_deref() == Some(STATE)) {
-        Some(answer) => Ok(text(answer.as_str())),
-        None => Err(RpcError::invalid_params("The answer or the state is missing")),
+    match responses.get("question").filter(|_| state.as_deref() == Some(REQUEST_STATE)) {
+        Some(response) => Ok(text(response.as_str())),
+        None => Err(RpcError::invalid_params("The response or the state is missing")),
     }
 }
 
 async fn log(call: &ServiceCall) -> Json {
     for level in [LogLevel::Debug, LogLevel::Error] {
-        // A client that is gone reads no log either.
-        drop(call.context.log(level, &written(&json!(level.as_str()))).await);
+        // The client may have disconnected.
+        drop(call.context.log(level, &encode(&json!(level.as_str()))).await);
     }
     text("logged")
 }
@@ -149,16 +152,16 @@ fn change(call: &ServiceCall) -> Json {
     text("changed")
 }
 
-fn tell(history: &History, call: &ServiceCall) -> Json {
-    let mut told = json!(history.counts());
-    told["audience"] = call.context.change_notifier().subscriber_count().into();
-    text(&told.to_string())
+fn event_counts(events: &EventCounts, call: &ServiceCall) -> Json {
+    let mut counts = json!(events.counts());
+    counts["audience"] = call.context.change_notifier().subscriber_count().into();
+    text(&counts.to_string())
 }
 
 fn text(text: &str) -> Json {
-    written(&json!({"content": [{"type": "text", "text": text}]}))
+    encode(&json!({"content": [{"type": "text", "text": text}]}))
 }
 
-fn failed(text: &str) -> Json {
-    written(&json!({"content": [{"type": "text", "text": text}], "isError": true}))
+fn error_text(text: &str) -> Json {
+    encode(&json!({"content": [{"type": "text", "text": text}], "isError": true}))
 }

@@ -48,7 +48,7 @@ impl TestTree {
         ProcessLaunch {
             arguments: words.split(' ').map(Into::into).collect(),
             environment: vec![(name.into(), value.into())],
-            ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-family"))
+            ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-process-tree"))
         }
     }
 

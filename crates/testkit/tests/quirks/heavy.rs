@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use wharf_protocol::connect_stdio;
 use wharf_protocol::peer::{EndReason, RequestError};
-use wharf_testkit::quirk::{Mode, Tag, http_modes, stdio_modes};
+use wharf_testkit::quirk::{ModeTag, QuirkMode, http_modes, stdio_modes};
 
 use super::handler::TestHandler;
 use super::limits::{LIMIT, RunLimits};
@@ -19,9 +19,9 @@ const MAX_KIB: u64 = 200 << 10;
 /// Lets one test run at a time, so that the measured memory belongs to it.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-fn heavy_modes(modes: &[Mode]) -> Vec<Mode> {
-    let heavy = modes.iter().filter(|mode| mode.has(Tag::Heavy));
-    let mut heavy: Vec<Mode> = heavy.copied().collect();
+fn heavy_modes(modes: &[QuirkMode]) -> Vec<QuirkMode> {
+    let heavy = modes.iter().filter(|mode| mode.has(ModeTag::Heavy));
+    let mut heavy: Vec<QuirkMode> = heavy.copied().collect();
     for mode in &mut heavy {
         mode.eras = &mode.eras[..1];
     }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use wharf_protocol::peer::{Deadline, ProgressMode, RequestOptions};
-use wharf_testkit::quirk::{Expect, Failure, Mode};
+use wharf_testkit::quirk::{ExpectedOutcome, FailureReason, QuirkMode};
 
 /// A limit that no run reaches, so that an error does not hang it.
 pub(crate) const LIMIT: Duration = Duration::from_secs(40);
@@ -30,12 +30,16 @@ pub(crate) struct RunLimits {
 }
 
 impl RunLimits {
-    pub(crate) fn for_mode(mode: &Mode) -> Self {
-        let by_waiting = |because| matches!(because, Failure::TimedOut | Failure::Any);
+    pub(crate) fn for_mode(mode: &QuirkMode) -> Self {
+        let by_waiting = |because| matches!(because, FailureReason::TimedOut | FailureReason::Any);
         let (connect, list, call) = match mode.expect {
-            Expect::ConnectFails { because } if by_waiting(because) => (2 * SHORT, LONG, LONG),
-            Expect::ListFails { because } if by_waiting(because) => (LONG, SHORT, LONG),
-            Expect::CallFails { because, .. } if by_waiting(because) => (LONG, LONG, SHORT),
+            ExpectedOutcome::ConnectFails { because } if by_waiting(because) => {
+                (2 * SHORT, LONG, LONG)
+            }
+            ExpectedOutcome::ListFails { because } if by_waiting(because) => (LONG, SHORT, LONG),
+            ExpectedOutcome::CallFails { because, .. } if by_waiting(because) => {
+                (LONG, LONG, SHORT)
+            }
             _ => (LONG, LONG, LONG),
         };
         let (delay, idle) = match mode.name {

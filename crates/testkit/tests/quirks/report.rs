@@ -10,7 +10,7 @@ use wharf_protocol::view::{
     DiscoverResult, InitializeResult, ListEntry, ToolDefinition, ToolResult,
 };
 use wharf_protocol::{ConnectError, Peer};
-use wharf_testkit::quirk::{Expect, Failure, Mode};
+use wharf_testkit::quirk::{ExpectedOutcome, FailureReason, QuirkMode};
 
 /// The argument of the tool `echo`. It has multi-byte characters, which servers split.
 pub(crate) const TEXT: &str = "ahoy, Käpt\u{e4}n \u{1F6A2}";
@@ -25,7 +25,7 @@ pub(crate) enum RunOutcome {
 
 /// Why something did not work.
 pub(crate) struct RunFailure {
-    kind: Failure,
+    kind: FailureReason,
     text: String,
 }
 
@@ -45,18 +45,24 @@ pub(crate) struct RunReport {
 
 impl RunReport {
     /// Returns how the run deviates from what the mode expects.
-    pub(crate) fn deviation(&self, mode: &Mode) -> Option<String> {
+    pub(crate) fn deviation(&self, mode: &QuirkMode) -> Option<String> {
         let fits = match (mode.expect, &self.outcome) {
-            (Expect::ConnectFails { because }, RunOutcome::NotConnected(found))
-            | (Expect::ListFails { because }, RunOutcome::NotListed(found)) => found.is(because),
+            (ExpectedOutcome::ConnectFails { because }, RunOutcome::NotConnected(found))
+            | (ExpectedOutcome::ListFails { because }, RunOutcome::NotListed(found)) => {
+                found.is(because)
+            }
             (
-                Expect::CallFails { tools, because },
+                ExpectedOutcome::CallFails { tools, because },
                 RunOutcome::Called { tools: listed, result },
             ) => *listed >= tools && result.as_ref().is_err_and(|found| found.is(because)),
-            (Expect::Returns { tools, raw }, RunOutcome::Called { tools: listed, result }) => {
-                *listed >= tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw))
-            }
-            (Expect::Works { tools, warnings }, RunOutcome::Called { tools: listed, result }) => {
+            (
+                ExpectedOutcome::Returns { tools, raw },
+                RunOutcome::Called { tools: listed, result },
+            ) => *listed >= tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw)),
+            (
+                ExpectedOutcome::Works { tools, warnings },
+                RunOutcome::Called { tools: listed, result },
+            ) => {
                 *listed >= tools
                     && result.as_ref().is_ok_and(|found| found.has_text)
                     && !(warnings && self.violations.is_empty())
@@ -68,8 +74,8 @@ impl RunReport {
 }
 
 impl RunFailure {
-    fn is(&self, because: Failure) -> bool {
-        because == Failure::Any || because == self.kind
+    fn is(&self, because: FailureReason) -> bool {
+        because == FailureReason::Any || because == self.kind
     }
 }
 
@@ -82,16 +88,16 @@ impl fmt::Debug for RunFailure {
 impl From<&ConnectError> for RunFailure {
     fn from(error: &ConnectError) -> Self {
         let kind = match error {
-            ConnectError::TimedOut { .. } => Failure::TimedOut,
+            ConnectError::TimedOut { .. } => FailureReason::TimedOut,
             ConnectError::Failed { error, .. } => match &**error {
                 RequestError::Refused(error) | RequestError::Inconclusive { error, .. }
                     if error.code == code::UNSUPPORTED_VERSION =>
                 {
-                    Failure::NoCommonVersion
+                    FailureReason::NoCommonVersion
                 }
                 error => kind(error),
             },
-            _ => Failure::Any,
+            _ => FailureReason::Any,
         };
         Self { kind, text: error.to_string() }
     }
@@ -103,28 +109,28 @@ impl From<&RequestError> for RunFailure {
     }
 }
 
-fn kind(error: &RequestError) -> Failure {
+fn kind(error: &RequestError) -> FailureReason {
     match error.innermost() {
         RequestError::Refused(_)
         | RequestError::Status { .. }
-        | RequestError::Inconclusive { .. } => Failure::Refused,
-        RequestError::TimedOut { .. } => Failure::TimedOut,
+        | RequestError::Inconclusive { .. } => FailureReason::Refused,
+        RequestError::TimedOut { .. } => FailureReason::TimedOut,
         RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::EndlessMessage) => {
-            Failure::TooLarge
+            FailureReason::TooLarge
         }
-        RequestError::Lost { .. } | RequestError::StreamEnded => Failure::Ended,
-        RequestError::Unauthorized { .. } => Failure::NeedsAuth,
-        RequestError::TooLarge { .. } => Failure::TooLarge,
-        RequestError::InvalidResponse(_) => Failure::BadResult,
-        RequestError::EndpointOnOtherOrigin => Failure::Forbidden,
+        RequestError::Lost { .. } | RequestError::StreamEnded => FailureReason::Ended,
+        RequestError::Unauthorized { .. } => FailureReason::NeedsAuth,
+        RequestError::TooLarge { .. } => FailureReason::TooLarge,
+        RequestError::InvalidResponse(_) => FailureReason::BadResult,
+        RequestError::EndpointOnOtherOrigin => FailureReason::Forbidden,
         RequestError::Http(error) => match &**error {
-            HttpError::TimedOut { .. } => Failure::TimedOut,
-            HttpError::Redirected { .. } => Failure::Forbidden,
-            HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. } => Failure::Ended,
-            HttpError::TooLarge { .. } => Failure::TooLarge,
-            _ => Failure::Any,
+            HttpError::TimedOut { .. } => FailureReason::TimedOut,
+            HttpError::Redirected { .. } => FailureReason::Forbidden,
+            HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. } => FailureReason::Ended,
+            HttpError::TooLarge { .. } => FailureReason::TooLarge,
+            _ => FailureReason::Any,
         },
-        _ => Failure::Any,
+        _ => FailureReason::Any,
     }
 }
 

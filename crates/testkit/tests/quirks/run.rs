@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use tokio::task::JoinSet;
-use wharf_protocol::era::Era as PeerEra;
+use wharf_protocol::era::Era;
 use wharf_protocol::peer::{RequestError, RequestOptions};
 use wharf_protocol::transport::process::{GracePeriod, ProcessLaunch};
 use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
@@ -18,8 +18,8 @@ use wharf_protocol::{
     ConnectError, ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http,
     connect_stdio,
 };
-use wharf_testkit::quirk::http::Settings;
-use wharf_testkit::quirk::{Era, HttpQuirk, Mode, Tag};
+use wharf_testkit::quirk::http::HttpQuirkOptions;
+use wharf_testkit::quirk::{HttpQuirkServer, ModeTag, QuirkEra, QuirkMode};
 
 use super::handler::TestHandler;
 use super::limits::{LIMIT, RunLimits};
@@ -30,7 +30,7 @@ const GRACE: GracePeriod =
     GracePeriod { after_eof: Duration::from_millis(300), after_term: Duration::from_millis(300) };
 
 /// Runs a server on stdin and stdout; its environment has `tag`.
-pub(crate) async fn stdio(mode: &Mode, era: Era, tag: &str) -> Option<String> {
+pub(crate) async fn stdio(mode: &QuirkMode, era: QuirkEra, tag: &str) -> Option<String> {
     let limits = RunLimits::for_mode(mode);
     let (spec, options) = (program(mode, era, &limits, tag), options(mode, &limits));
     let connecting = connect_stdio(&spec, &options, Arc::new(TestHandler));
@@ -38,14 +38,14 @@ pub(crate) async fn stdio(mode: &Mode, era: Era, tag: &str) -> Option<String> {
 }
 
 /// Returns how to start the server of a mode.
-pub(crate) fn program(mode: &Mode, era: Era, limits: &RunLimits, tag: &str) -> StdioSpec {
+pub(crate) fn program(mode: &QuirkMode, era: QuirkEra, limits: &RunLimits, tag: &str) -> StdioSpec {
     let mut variables = vec![("QUIRK_TEST", tag.to_owned()), ("PATH", path())];
     let delay = limits.delay.map(|delay| delay.as_millis().to_string());
     variables.extend(delay.map(|delay| ("QUIRK_DELAY_MS", delay)));
     variables.extend(limits.bytes.map(|bytes| ("QUIRK_BYTES", bytes.to_string())));
     variables.extend(limits.count.map(|count| ("QUIRK_COUNT", count.to_string())));
     let launch = ProcessLaunch {
-        arguments: vec![mode.name.into(), era.word().into()],
+        arguments: vec![mode.name.into(), era.as_argument().into()],
         environment: variables.into_iter().map(|(name, it)| (name.into(), it.into())).collect(),
         ..ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-quirk"))
     };
@@ -53,10 +53,11 @@ pub(crate) fn program(mode: &Mode, era: Era, limits: &RunLimits, tag: &str) -> S
 }
 
 /// Runs a server on HTTP.
-pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
+pub(crate) async fn http(mode: &QuirkMode, era: QuirkEra) -> Option<String> {
     let limits = RunLimits::for_mode(mode);
-    let settings = Settings { era: Some(era), delay: limits.delay, bytes: limits.bytes };
-    let server = HttpQuirk::start_with(mode.name, settings).unwrap();
+    let server_options =
+        HttpQuirkOptions { era: Some(era), delay: limits.delay, bytes: limits.bytes };
+    let server = HttpQuirkServer::start_with(mode.name, server_options).unwrap();
     let secret = HeaderMap::from_iter([(AUTHORIZATION, "Bearer secret".parse().unwrap())]);
     let spec = HttpSpec {
         target: server.url().parse().unwrap(),
@@ -72,7 +73,7 @@ pub(crate) async fn http(mode: &Mode, era: Era) -> Option<String> {
     deviation.or_else(|| gave_away.map(|seen| format!("gave its credentials away: {seen:?}")))
 }
 
-async fn check(mode: &Mode, run: impl Future<Output = RunReport>) -> Option<String> {
+async fn check(mode: &QuirkMode, run: impl Future<Output = RunReport>) -> Option<String> {
     match tokio::time::timeout(LIMIT, run).await {
         Ok(report) => report.deviation(mode),
         Err(_) => Some(format!("did not end within {LIMIT:?}")),
@@ -80,7 +81,7 @@ async fn check(mode: &Mode, run: impl Future<Output = RunReport>) -> Option<Stri
 }
 
 async fn report_of(
-    mode: &Mode,
+    mode: &QuirkMode,
     limits: &RunLimits,
     connecting: impl Future<Output = Result<Peer, ConnectError>>,
 ) -> RunReport {
@@ -92,7 +93,7 @@ async fn report_of(
         }
     };
     let mut listening = JoinSet::new();
-    if mode.has(Tag::NeedsListening) {
+    if mode.has(ModeTag::NeedsListening) {
         listen(&peer, &mut listening).await;
     }
     let report = match peer.list_tools(&limits.list).await {
@@ -115,12 +116,12 @@ async fn report_of(
 /// Calls `echo`.
 pub(crate) async fn call(
     peer: &Peer,
-    mode: &Mode,
+    mode: &QuirkMode,
     options: &RequestOptions,
 ) -> Result<ToolResult, RequestError> {
     let arguments = Json::encode(&serde_json::json!({ "text": TEXT })).unwrap();
     let arguments = Object::try_from(arguments).unwrap();
-    if peer.era() == PeerEra::Legacy && mode.has(Tag::NeedsTasks) {
+    if peer.era() == Era::Legacy && mode.has(ModeTag::NeedsTasks) {
         let keep = Duration::from_secs(60);
         return peer.call_tool_as_task("echo", Some(&arguments), keep, options).await;
     }
@@ -137,7 +138,7 @@ async fn listen(peer: &Peer, listening: &mut JoinSet<()>) {
 }
 
 /// Returns the options of a client with all capabilities.
-pub(crate) fn options(mode: &Mode, limits: &RunLimits) -> ConnectOptions {
+pub(crate) fn options(mode: &QuirkMode, limits: &RunLimits) -> ConnectOptions {
     let mut options = ConnectOptions::new(ClientInfo::new("wharf-test", "1"));
     options.timeout = limits.connect;
     options.legacy_probe_delay = Duration::from_millis(150);
@@ -149,7 +150,7 @@ pub(crate) fn options(mode: &Mode, limits: &RunLimits) -> ConnectOptions {
     can.elicitation = Some(ElicitationSupport { form: true, url: true });
     can.tasks = Some(TasksSupport { cancel: true, ..TasksSupport::default() });
     // One mode is about a client without tasks.
-    if mode.has(Tag::NeedsTasks) {
+    if mode.has(ModeTag::NeedsTasks) {
         can.extensions.push((task::EXTENSION.to_owned(), Object::default()));
     }
     options

@@ -28,13 +28,13 @@ fn typed() -> Script {
 #[tokio::test]
 async fn invalid_arguments_never_reach_the_server() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &typed(), json!({}));
+    let actor_log = fixture.actor("fs", &typed(), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": "many" })).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" must be an integer, not a string"#);
     assert_snapshot!(call(&runtime, "mcp_fs_add", json!({})).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" is missing"#);
     assert_snapshot!(call(&runtime, "mcp_fs_ad", json!({ "count": 1 })).await, @r#"MISUSE UnknownTool known=true there is no tool "mcp_fs_ad""#);
-    assert_eq!(diary.effects(), Vec::<String>::new());
+    assert_eq!(actor_log.effects(), Vec::<String>::new());
     assert_eq!(call(&runtime, "fs/add", json!({ "count": 1 })).await, "done");
     runtime.shutdown().await;
 }
@@ -89,7 +89,7 @@ impl Approver for ApproveOnly {
 #[tokio::test]
 async fn a_call_needs_approval_unless_its_entry_says_otherwise() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor(
+    let actor_log = fixture.actor(
         "fs",
         &typed(),
         json!({ "approval": "ask", "toolApproval": { "d*": "deny" } }),
@@ -109,5 +109,5 @@ async fn a_call_needs_approval_unless_its_entry_says_otherwise() {
         assert!(said.contains(expected), "{said}");
         runtime.shutdown().await;
     }
-    assert_eq!(diary.effects(), ["done"]);
+    assert_eq!(actor_log.effects(), ["done"]);
 }

@@ -13,7 +13,7 @@ use super::fixture::{Fixture, LIMIT, call, is_alive, render, tools, until};
 #[tokio::test]
 async fn a_changed_list_of_tools_arrives_without_a_restart() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["one"]), json!({}));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["one"]), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     call(&runtime, "mcp_fs_one", json!({ "tools": ["one", "two"] })).await;
@@ -22,7 +22,7 @@ async fn a_changed_list_of_tools_arrives_without_a_restart() {
     mcp_fs_one Live
     mcp_fs_two Live
     ");
-    assert_eq!(diary.starts().len(), 1);
+    assert_eq!(actor_log.starts().len(), 1);
     runtime.shutdown().await;
 }
 
@@ -48,7 +48,7 @@ async fn only_what_changed_is_restarted() {
     policy connected 1
     same connected 1
     ");
-    let starts = [same, policy, other, gone].map(|diary| diary.starts().len());
+    let starts = [same, policy, other, gone].map(|actor_log| actor_log.starts().len());
     assert_eq!(starts, [1, 1, 2, 1]);
     runtime.shutdown().await;
 }
@@ -140,10 +140,10 @@ async fn a_new_policy_applies_to_later_lists() {
 async fn a_reload_retries_failed_servers() {
     let mut fixture = Fixture::new();
     let broken = Script { exit: Some(1), ..Script::default() };
-    let diary = fixture.actor("fs", &broken, json!({}));
+    let actor_log = fixture.actor("fs", &broken, json!({}));
     let runtime = fixture.start();
     assert_eq!(runtime.ready().await.server("fs").unwrap().status, Status::Failed);
-    Script::with_tools(["a"]).write(diary.folder());
+    Script::with_tools(["a"]).write(actor_log.folder());
     let applied = runtime.apply(&fixture.catalog()).await;
     assert_eq!(applied.unchanged, 1);
     assert_snapshot!(render(&*runtime.settled().await), @"fs connected 1");
@@ -157,16 +157,16 @@ async fn a_tool_that_changed_while_its_call_waited_is_checked_again() {
         let tool = json!({ "name": "a", "description": says, "inputSchema": { "type": "object" } });
         Script { definitions: vec![tool], list_delay_ms: delay, ..Script::default() }
     };
-    let diary = fixture.actor("fs", &definition("reads", 0), json!({}));
+    let actor_log = fixture.actor("fs", &definition("reads", 0), json!({}));
     fixture.warm().await;
     fixture.setting("[tools]\npinning = \"enforce\"\n");
-    definition("sends your files away", 600).write(diary.folder());
+    definition("sends your files away", 600).write(actor_log.folder());
     let runtime = fixture.start();
     runtime.ready().await;
     // The cached tool matches its pin; the server connects later.
     let said = call(&runtime, "mcp_fs_a", json!({})).await;
     assert!(said.starts_with("TERMINAL Withheld"), "{said}");
-    assert_eq!(diary.effects(), Vec::<String>::new());
+    assert_eq!(actor_log.effects(), Vec::<String>::new());
     runtime.shutdown().await;
 }
 
@@ -186,12 +186,12 @@ async fn a_lazy_server_that_was_closed_can_be_connected_again() {
 #[tokio::test]
 async fn a_disconnected_server_comes_back_when_it_is_connected() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["a"]), json!({}));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["a"]), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     runtime.disconnect("fs").await.unwrap();
     assert_snapshot!(render(&runtime.snapshot()), @"fs disconnected 0");
-    assert!(!is_alive(diary.starts()[0]));
+    assert!(!is_alive(actor_log.starts()[0]));
     runtime.connect("fs").await.unwrap();
     assert_snapshot!(render(&runtime.snapshot()), @"fs connected 1");
     assert!(runtime.disconnect("nobody").await.is_err());
@@ -205,9 +205,9 @@ async fn a_changed_tool_is_reported_and_withheld_if_pins_are_enforced() {
         let tool = json!({ "name": "a", "description": says, "inputSchema": { "type": "object" } });
         Script { definitions: vec![tool], ..Script::default() }
     };
-    let diary = fixture.actor("fs", &definition("reads"), json!({}));
+    let actor_log = fixture.actor("fs", &definition("reads"), json!({}));
     fixture.warm().await;
-    definition("reads, and sends your files away").write(diary.folder());
+    definition("reads, and sends your files away").write(actor_log.folder());
     let runtime = fixture.start();
     let mut events = runtime.events();
     let told = async {
@@ -221,7 +221,7 @@ async fn a_changed_tool_is_reported_and_withheld_if_pins_are_enforced() {
     assert!(told.contains("sends your files away"), "{told}");
     runtime.shutdown().await;
 
-    definition("something else again").write(diary.folder());
+    definition("something else again").write(actor_log.folder());
     fixture.setting("[tools]\npinning = \"enforce\"\n");
     let runtime = fixture.start();
     runtime.settled().await;
@@ -233,10 +233,10 @@ async fn a_changed_tool_is_reported_and_withheld_if_pins_are_enforced() {
 #[tokio::test]
 async fn accepting_tools_waits_for_another_process_without_blocking_the_thread() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["a"]), json!({}));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["a"]), json!({}));
     fixture.warm().await;
     fixture.setting("[tools]\npinning = \"enforce\"\n");
-    Script::with_tools(["a", "b"]).write(diary.folder());
+    Script::with_tools(["a", "b"]).write(actor_log.folder());
     let runtime = fixture.start();
     runtime.settled().await;
     assert!(call(&runtime, "mcp_fs_b", json!({})).await.starts_with("TERMINAL Withheld"));
@@ -266,14 +266,15 @@ async fn a_long_list_is_read_whatever_follows_it() {
             let definitions = definitions.clone();
             let case = format!("modern: {modern}, trailer: {trailer:?}");
             let script = Script { modern, trailer, definitions, ..Script::default() };
-            let diary = fixture.actor("fs", &script, json!({}));
+            let actor_log = fixture.actor("fs", &script, json!({}));
             let runtime = fixture.start();
             let snapshot = runtime.settled().await;
             let tools = snapshot.registry().tools();
             let [tool] = tools else { panic!("one tool is valid, there are {}", tools.len()) };
             assert_eq!(tool.name(), "mcp_fs_a");
             assert_eq!(tool.description().unwrap().len(), 100_000);
-            let asked = diary.asked().iter().filter(|method| *method == "tools/list").count();
+            let asked =
+                actor_log.request_methods().iter().filter(|method| *method == "tools/list").count();
             assert_eq!(asked, 1, "{case}");
             runtime.shutdown().await;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wharf::protocol::view::send::RootEntry;
 use wharf::{ClientFeatures, Runtime};
-use wharf_testkit::actor::{Diary, Script};
+use wharf_testkit::actor::{ActorLog, Script};
 
 use super::fixture::{Fixture, LIMIT, call};
 use super::host::{HostBehavior, TestHost, started};
@@ -16,11 +16,11 @@ const ERAS: [bool; 2] = [false, true];
 const SAID: &str = r#"{"role":"assistant","content":{"type":"text","text":"10 tokens for fs"},"model":"m","stopReason":"endTurn"}"#;
 
 /// Returns a fixture with one server, `fs`, of one of the eras.
-fn fixture(modern: bool) -> (Fixture, Diary) {
+fn fixture(modern: bool) -> (Fixture, ActorLog) {
     let mut fixture = Fixture::new();
     let script = Script { modern, ..Script::with_tools(["do"]) };
-    let diary = fixture.actor("fs", &script, json!({}));
-    (fixture, diary)
+    let actor_log = fixture.actor("fs", &script, json!({}));
+    (fixture, actor_log)
 }
 
 fn form() -> Value {
@@ -102,10 +102,14 @@ async fn the_declared_capabilities_match_the_client_features() {
     ];
     for (client_features, expected) in all {
         for modern in ERAS {
-            let (fixture, diary) = fixture(modern);
+            let (fixture, actor_log) = fixture(modern);
             let runtime = started(&fixture, client_features.clone()).await;
             runtime.shutdown().await;
-            assert_eq!(json!(diary.hellos()), json!([expected]), "modern: {modern}");
+            assert_eq!(
+                json!(actor_log.client_capabilities()),
+                json!([expected]),
+                "modern: {modern}"
+            );
         }
     }
 }
@@ -259,12 +263,12 @@ async fn shutdown_ends_open_requests_and_the_calls_that_wait_for_them() {
 #[tokio::test]
 async fn losing_the_server_ends_its_open_requests() {
     for modern in ERAS {
-        let (fixture, diary) = fixture(modern);
+        let (fixture, actor_log) = fixture(modern);
         let host = TestHost::new(HostBehavior::NeverAnswers);
         let runtime = host.start(&fixture).await;
         let losing = async {
             host.until_open(1).await;
-            super::fixture::kill(diary.starts()[0]);
+            super::fixture::kill(actor_log.starts()[0]);
         };
         let (said, ()) = tokio::join!(ask(&runtime, form()), losing);
         assert!(said.starts_with("TERMINAL Lost known=false"), "modern: {modern} {said}");
@@ -304,10 +308,11 @@ async fn dropping_a_call_drops_its_elicitation() {
 #[tokio::test]
 async fn a_call_that_requires_urls_is_sent_again_after_they_were_visited() {
     let check = async |host: TestHost, arguments: Value, expected: (&str, usize, usize)| {
-        let (fixture, diary) = fixture(false);
+        let (fixture, actor_log) = fixture(false);
         let runtime = host.start(&fixture).await;
         let said = call(&runtime, "mcp_fs_do", arguments).await;
-        let calls = diary.asked().iter().filter(|method| *method == "tools/call").count();
+        let calls =
+            actor_log.request_methods().iter().filter(|method| *method == "tools/call").count();
         assert_eq!((&*said, host.times_asked(), calls), expected);
         runtime.shutdown().await;
     };
@@ -326,12 +331,12 @@ async fn a_call_that_requires_urls_is_sent_again_after_they_were_visited() {
 
 #[tokio::test]
 async fn required_urls_are_opened_only_in_the_era_that_defines_them() {
-    let (fixture, diary) = fixture(true);
+    let (fixture, actor_log) = fixture(true);
     let host = TestHost::new(HostBehavior::Accepts(json!({})));
     let runtime = host.start(&fixture).await;
     let said = call(&runtime, "mcp_fs_do", json!({ "pages": ["1"] })).await;
     assert!(said.contains("visit a page first"), "{said}");
-    let calls = diary.asked().iter().filter(|method| *method == "tools/call").count();
+    let calls = actor_log.request_methods().iter().filter(|method| *method == "tools/call").count();
     assert_eq!((host.times_asked(), calls), (0, 1));
     runtime.shutdown().await;
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use wharf::{FailureKind, Snapshot};
 use wharf_testkit::actor::Script;
-use wharf_testkit::chance::Chance;
-use wharf_testkit::quirk::http::{FAILURES, Settings};
-use wharf_testkit::quirk::{Era, HttpQuirk};
+use wharf_testkit::quirk::http::{HttpQuirkOptions, REQUESTED_FAILURES};
+use wharf_testkit::quirk::{HttpQuirkServer, QuirkEra};
+use wharf_testkit::seeded_random::SeededRandom;
 
 #[cfg(target_os = "linux")]
 use super::fixture::kill_and_wait;
@@ -24,12 +24,12 @@ async fn the_error_says_whether_the_outcome_is_known() {
     ];
     for (point, happened) in cases {
         let mut fixture = Fixture::new();
-        let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+        let actor_log = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
         let runtime = fixture.start();
         runtime.ready().await;
         let said = call(&runtime, "mcp_fs_do", json!({ "die": point, "text": "x" })).await;
         assert!(said.starts_with("TERMINAL Lost known=false"), "{point}: {said}");
-        assert_eq!(diary.effects().len(), usize::from(happened), "{point}");
+        assert_eq!(actor_log.effects().len(), usize::from(happened), "{point}");
         runtime.shutdown().await;
     }
 }
@@ -39,16 +39,16 @@ async fn the_error_says_whether_the_outcome_is_known() {
 #[tokio::test]
 async fn a_call_that_was_never_read_is_sent_to_the_next_process() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     // The server is dead before the call is written. The only thread waits here, so the runtime
     // has not noticed it yet.
-    kill_and_wait(diary.starts()[0]);
+    kill_and_wait(actor_log.starts()[0]);
     let said = call(&runtime, "mcp_fs_do", json!({ "text": "x" })).await;
     assert_eq!(said, "x");
-    assert_eq!(diary.effects(), ["x"]);
-    assert_eq!(diary.starts().len(), 2);
+    assert_eq!(actor_log.effects(), ["x"]);
+    assert_eq!(actor_log.starts().len(), 2);
     runtime.shutdown().await;
 }
 
@@ -62,60 +62,63 @@ async fn a_repeatable_tool_is_retried_if_its_entry_allows_it() {
     let script = Script { definitions: vec![tool], ..Script::default() };
     for (retry, runs) in [(json!({}), 1), (json!({ "retry": "hints" }), 3)] {
         let mut fixture = Fixture::new();
-        let diary = fixture.actor("fs", &script, retry);
+        let actor_log = fixture.actor("fs", &script, retry);
         fixture.warm().await;
         let runtime = fixture.start();
         runtime.settled().await;
         let said = call(&runtime, "mcp_fs_read", json!({ "die": "after-effect" })).await;
         assert!(said.starts_with("TERMINAL Lost"), "{said}");
-        assert_eq!(diary.effects().len(), runs);
+        assert_eq!(actor_log.effects().len(), runs);
         runtime.shutdown().await;
     }
 }
 
 /// Makes hundreds of calls to an HTTP server; most of them make it fail in a requested way.
-async fn check_http(era: Era) {
-    let server =
-        HttpQuirk::start_with("as-told", Settings { era: Some(era), ..Settings::default() });
+async fn check_http(era: QuirkEra) {
+    let server = HttpQuirkServer::start_with(
+        "as-told",
+        HttpQuirkOptions { era: Some(era), ..HttpQuirkOptions::default() },
+    );
     let server = server.unwrap();
     let mut fixture = Fixture::new();
     fixture
         .server("far", json!({ "url": server.url(), "approval": "never", "callTimeout": 20_000 }));
     let runtime = fixture.start();
     runtime.ready().await;
-    let mut chance = Chance::new(2);
+    let mut random = SeededRandom::new(2);
     let mut said = Vec::new();
     for round in 0..600 {
-        let failure = match (*chance.of(FAILURES), era) {
+        let failure = match (*random.pick(REQUESTED_FAILURES), era) {
             // The modern era has no sessions.
-            ("400-session" | "session-gone", Era::Modern) => "400",
+            ("400-session" | "session-gone", QuirkEra::Modern) => "400",
             (failure, _) => failure,
         };
         let when = match failure {
             // These responses prove that the call was not executed.
             "401" | "session-gone" => "not",
-            "header-mismatch" | "version" if era == Era::Modern => "not",
-            _ => *chance.of(&["ran", "not"]),
+            "header-mismatch" | "version" if era == QuirkEra::Modern => "not",
+            _ => *random.pick(&["ran", "not"]),
         };
-        let (text, told) = (format!("call {round}"), format!("{when} {failure}"));
-        let outcome = call(&runtime, "mcp_far_echo", json!({ "text": text, "do": told })).await;
-        said.push((text, told, outcome));
+        let (text, requested) = (format!("call {round}"), format!("{when} {failure}"));
+        let outcome =
+            call(&runtime, "mcp_far_echo", json!({ "text": text, "do": requested })).await;
+        said.push((text, requested, outcome));
     }
     runtime.shutdown().await;
     let executed = server.executed();
-    for (text, told, outcome) in said {
+    for (text, requested, outcome) in said {
         let runs = executed.iter().filter(|it| **it == text).count();
-        let what = format!("{text}, {told}, ran {runs} times: {outcome}");
-        let (_, failure) = told.split_once(' ').unwrap();
+        let what = format!("{text}, {requested}, ran {runs} times: {outcome}");
+        let (_, failure) = requested.split_once(' ').unwrap();
         assert!(runs <= 1, "{what}");
         assert!(outcome != text || runs == 1, "{what}");
         match (failure, era) {
-            ("header-mismatch" | "version", Era::Modern) | ("session-gone", _) => {
+            ("header-mismatch" | "version", QuirkEra::Modern) | ("session-gone", _) => {
                 assert_eq!(outcome, text, "{what}");
             }
             ("401", _) => assert!(outcome.contains("known=true") && runs == 0, "{what}"),
             // A response with the id of the call settles its outcome.
-            ("404-ours", _) | ("header-mismatch" | "version", Era::Legacy) => {
+            ("404-ours", _) | ("header-mismatch" | "version", QuirkEra::Legacy) => {
                 assert!(
                     outcome.starts_with("TERMINAL") && outcome.contains("known=true"),
                     "{what}"
@@ -136,12 +139,12 @@ async fn check_http(era: Era) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_runs_twice_whatever_a_legacy_server_on_http_answers() {
-    check_http(Era::Legacy).await;
+    check_http(QuirkEra::Legacy).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_runs_twice_whatever_a_modern_server_on_http_answers() {
-    check_http(Era::Modern).await;
+    check_http(QuirkEra::Modern).await;
 }
 
 /// Tells whether the server was stopped because it was started too often.
@@ -155,21 +158,21 @@ fn is_stopped(snapshot: &Snapshot) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_runs_twice_whenever_its_server_dies() {
     let rounds = 2_000;
-    let mut chance = Chance::new(1);
+    let mut random = SeededRandom::new(1);
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     let points = ["", "", "after-read", "after-effect", "mid-reply", "after-reply", "kill"];
     let mut said = BTreeMap::new();
     for round in 0..rounds {
-        let point = *chance.of(&points);
+        let point = *random.pick(&points);
         let text = format!("call {round}");
-        let victim = diary.starts().last().copied();
+        let victim = actor_log.starts().last().copied();
         let calling = call(&runtime, "mcp_fs_do", json!({ "die": point, "text": text }));
         let outcome = match (point, victim) {
             ("kill", Some(victim)) => {
-                let spins = chance.below(200);
+                let spins = random.below(200);
                 let killing = async {
                     for _ in 0..spins {
                         tokio::task::yield_now().await;
@@ -188,7 +191,7 @@ async fn no_call_runs_twice_whenever_its_server_dies() {
     }
     runtime.shutdown().await;
     let mut ran: BTreeMap<String, usize> = BTreeMap::new();
-    for effect in diary.effects() {
+    for effect in actor_log.effects() {
         *ran.entry(effect).or_default() += 1;
     }
     for (text, outcome) in &said {
@@ -201,5 +204,5 @@ async fn no_call_runs_twice_whenever_its_server_dies() {
             assert_eq!(runs, 1, "{text} was answered but never ran");
         }
     }
-    assert!(diary.starts().len() > rounds / 4, "the servers were hardly ever killed");
+    assert!(actor_log.starts().len() > rounds / 4, "the servers were hardly ever killed");
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use wharf::config::{Catalog, Env, LoadOptions, Platform, load};
 use wharf::protocol::Json;
 use wharf::{CallOptions, Options, Runtime, Snapshot, StartupMode};
-use wharf_testkit::actor::{Diary, Script};
+use wharf_testkit::actor::{ActorLog, Script};
 
 /// The timeout of the tests.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ impl Fixture {
     }
 
     /// Adds a scripted server; the members of `more` are added to its entry.
-    pub(super) fn actor(&mut self, name: &str, script: &Script, more: Value) -> Diary {
+    pub(super) fn actor(&mut self, name: &str, script: &Script, more: Value) -> ActorLog {
         let folder = self.path(&format!("actors/{name}"));
         let mut entry = json!({
             "command": env!("CARGO_BIN_EXE_wharf-actor"),

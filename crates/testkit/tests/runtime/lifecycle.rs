@@ -109,9 +109,9 @@ async fn programs_that_are_missing_or_exit_are_reported_with_the_reason() {
 #[tokio::test]
 async fn cached_tools_are_listed_before_a_slow_server_connects_and_a_call_waits() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("slow", &echo(), json!({}));
+    let actor_log = fixture.actor("slow", &echo(), json!({}));
     fixture.warm().await;
-    Script { list_delay_ms: 1_500, ..echo() }.write(diary.folder());
+    Script { list_delay_ms: 1_500, ..echo() }.write(actor_log.folder());
     let began = Instant::now();
     let runtime = fixture.start();
     assert_snapshot!(tools(&runtime.snapshot()), @"mcp_slow_echo Cached");
@@ -145,9 +145,9 @@ async fn a_server_without_a_cache_is_waited_for_or_joins_later() {
 #[tokio::test]
 async fn a_late_failure_is_an_event_and_its_cached_tools_stay() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("slow", &echo(), json!({ "connectTimeout": 700 }));
+    let actor_log = fixture.actor("slow", &echo(), json!({ "connectTimeout": 700 }));
     fixture.warm().await;
-    Script { list_delay_ms: 60_000, ..echo() }.write(diary.folder());
+    Script { list_delay_ms: 60_000, ..echo() }.write(actor_log.folder());
     let runtime = fixture.start();
     assert_snapshot!(render(&*runtime.ready().await), @"slow connecting 1");
     let snapshot =
@@ -160,10 +160,10 @@ async fn a_late_failure_is_an_event_and_its_cached_tools_stay() {
 #[tokio::test]
 async fn a_server_that_dies_is_reconnected_and_keeps_its_tools_meanwhile() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({}));
+    let actor_log = fixture.actor("fs", &echo(), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
-    kill(diary.starts()[0]);
+    kill(actor_log.starts()[0]);
     let snapshot = until(&runtime, "the loss is noticed", |it| {
         it.server("fs").unwrap().status != Status::Connected
     })
@@ -171,20 +171,20 @@ async fn a_server_that_dies_is_reconnected_and_keeps_its_tools_meanwhile() {
     assert_eq!(snapshot.server("fs").unwrap().status, Status::Reconnecting);
     assert_eq!(snapshot.registry().tools().len(), 1);
     assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "again" })).await, "again");
-    assert_eq!(diary.starts().len(), 2);
+    assert_eq!(actor_log.starts().len(), 2);
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({}));
+    let actor_log = fixture.actor("fs", &echo(), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     for _ in 0..8 {
         call(&runtime, "mcp_fs_echo", json!({ "die": "after-read" })).await;
     }
-    assert_eq!(diary.starts().len(), 5);
+    assert_eq!(actor_log.starts().len(), 5);
     assert_snapshot!(render(&runtime.snapshot()), @"fs failed 1: it was started 5 times within 30 s");
     let refused = call(&runtime, "mcp_fs_echo", json!({})).await;
     assert_snapshot!(refused, @r#"TERMINAL Connect known=true failed to connect to "fs": it was started 5 times within 30 s"#);
@@ -196,11 +196,11 @@ async fn a_server_that_keeps_dying_is_stopped_until_a_person_reconnects_it() {
 #[tokio::test]
 async fn many_waiting_calls_do_not_exhaust_the_starts_of_a_broken_server() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({ "callTimeout": 3000 }));
+    let actor_log = fixture.actor("fs", &echo(), json!({ "callTimeout": 3000 }));
     let runtime = fixture.start();
     runtime.ready().await;
-    Script { exit: Some(1), ..echo() }.write(diary.folder());
-    kill(diary.starts()[0]);
+    Script { exit: Some(1), ..echo() }.write(actor_log.folder());
+    kill(actor_log.starts()[0]);
     until(&runtime, "the loss is noticed", |it| {
         it.server("fs").unwrap().status != Status::Connected
     })
@@ -213,7 +213,7 @@ async fn many_waiting_calls_do_not_exhaust_the_starts_of_a_broken_server() {
     while let Some(said) = calls.join_next().await {
         assert!(said.unwrap().contains("known=true"));
     }
-    let starts = diary.starts().len();
+    let starts = actor_log.starts().len();
     assert!(starts <= 4, "{starts} starts within three seconds");
     runtime.shutdown().await;
 }
@@ -221,14 +221,14 @@ async fn many_waiting_calls_do_not_exhaust_the_starts_of_a_broken_server() {
 #[tokio::test]
 async fn a_lazy_server_starts_with_its_first_call() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({}));
+    let actor_log = fixture.actor("fs", &echo(), json!({}));
     fixture.warm().await;
     fixture.change("fs", "lazy", json!(true));
     let runtime = fixture.start();
     assert_snapshot!(render(&*runtime.ready().await), @"fs disconnected 1");
-    assert_eq!(diary.starts().len(), 1, "only the first run started it");
+    assert_eq!(actor_log.starts().len(), 1, "only the first run started it");
     assert_eq!(call(&runtime, "mcp_fs_echo", json!({ "text": "now" })).await, "now");
-    assert_eq!(diary.starts().len(), 2);
+    assert_eq!(actor_log.starts().len(), 2);
     runtime.shutdown().await;
 }
 
@@ -249,17 +249,17 @@ async fn a_missing_required_server_is_named() {
 #[tokio::test]
 async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
     let mut fixture = Fixture::new();
-    let mut diaries = Vec::new();
+    let mut actor_logs = Vec::new();
     for number in 0..100 {
         let script = Script::with_tools(["one", "two"]);
         // Letters, because tool names keep no digits.
         let name: String =
             format!("{number:03}").chars().map(|c| ((c as u8) + 49) as char).collect();
-        diaries.push(fixture.actor(&name, &script, json!({})));
+        actor_logs.push(fixture.actor(&name, &script, json!({})));
     }
     fixture.warm().await;
-    for diary in &diaries {
-        Script { hello_delay_ms: 60_000, ..Script::default() }.write(diary.folder());
+    for actor_log in &actor_logs {
+        Script { hello_delay_ms: 60_000, ..Script::default() }.write(actor_log.folder());
     }
     let runtime = fixture.start();
     assert_eq!(runtime.snapshot().registry().tools().len(), 200);
@@ -272,11 +272,11 @@ async fn a_hundred_cached_servers_are_in_the_first_snapshot() {
 #[tokio::test]
 async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({}));
+    let actor_log = fixture.actor("fs", &echo(), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
     runtime.shutdown().await;
-    assert!(!is_alive(diary.starts()[0]));
+    assert!(!is_alive(actor_log.starts()[0]));
     assert_eq!(runtime.snapshot().registry().tools().len(), 0);
     let after = call(&runtime, "mcp_fs_echo", json!({})).await;
     assert_eq!(after, "TERMINAL Connect known=true the runtime was shut down");
@@ -285,7 +285,7 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     runtime.ready().await;
     drop(runtime);
     let gone = async {
-        while is_alive(diary.starts()[1]) {
+        while is_alive(actor_log.starts()[1]) {
             tokio::task::yield_now().await;
         }
     };

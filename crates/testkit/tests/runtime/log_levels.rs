@@ -10,67 +10,68 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use wharf::protocol::view::LogLevel;
 use wharf::{Event, Runtime, Status};
-use wharf_testkit::actor::{Diary, Script};
+use wharf_testkit::actor::{ActorLog, Script};
 
 use super::fixture::{Fixture, LIMIT, call, kill, until};
 
-fn fixture(script: &Script) -> (Fixture, Diary) {
+fn fixture(script: &Script) -> (Fixture, ActorLog) {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", script, json!({}));
-    (fixture, diary)
+    let actor_log = fixture.actor("fs", script, json!({}));
+    (fixture, actor_log)
 }
 
 /// Kills the server, and waits until it is connected again.
-async fn lose(runtime: &Runtime, diary: &Diary) {
-    let before = diary.starts();
+async fn lose(runtime: &Runtime, actor_log: &ActorLog) {
+    let before = actor_log.starts();
     kill(*before.last().unwrap());
     until(runtime, "it is reconnected", |it| {
-        it.server("fs").unwrap().status == Status::Connected && diary.starts().len() > before.len()
+        it.server("fs").unwrap().status == Status::Connected
+            && actor_log.starts().len() > before.len()
     })
     .await;
 }
 
 #[tokio::test]
 async fn the_log_level_is_set_again_after_a_legacy_server_was_lost() {
-    let (fixture, diary) = fixture(&Script::with_tools(["do"]));
+    let (fixture, actor_log) = fixture(&Script::with_tools(["do"]));
     let runtime = fixture.start();
     runtime.ready().await;
     runtime.set_log_level("fs", LogLevel::Warning).await.unwrap();
-    assert_eq!(diary.levels(), ["warning"]);
-    lose(&runtime, &diary).await;
+    assert_eq!(actor_log.log_levels(), ["warning"]);
+    lose(&runtime, &actor_log).await;
     call(&runtime, "mcp_fs_do", json!({})).await;
-    assert_eq!(diary.levels(), ["warning", "warning"]);
+    assert_eq!(actor_log.log_levels(), ["warning", "warning"]);
     runtime.set_log_level("fs", LogLevel::Debug).await.unwrap();
     runtime.connect("fs").await.unwrap();
     call(&runtime, "mcp_fs_do", json!({})).await;
-    assert_eq!(diary.levels(), ["warning", "warning", "debug", "debug"]);
+    assert_eq!(actor_log.log_levels(), ["warning", "warning", "debug", "debug"]);
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn the_log_level_is_sent_with_every_call_to_a_modern_server() {
-    let (fixture, diary) = fixture(&Script { modern: true, ..Script::with_tools(["do"]) });
+    let (fixture, actor_log) = fixture(&Script { modern: true, ..Script::with_tools(["do"]) });
     let runtime = fixture.start();
     runtime.ready().await;
     call(&runtime, "mcp_fs_do", json!({})).await;
     runtime.set_log_level("fs", LogLevel::Warning).await.unwrap();
     call(&runtime, "mcp_fs_do", json!({})).await;
-    lose(&runtime, &diary).await;
+    lose(&runtime, &actor_log).await;
     call(&runtime, "mcp_fs_do", json!({})).await;
     runtime.set_log_level("fs", LogLevel::Debug).await.unwrap();
     call(&runtime, "mcp_fs_do", json!({})).await;
-    let metas = diary.metas();
+    let metas = actor_log.metas();
     let told: Vec<&Value> =
         metas.iter().map(|meta| &meta["io.modelcontextprotocol/logLevel"]).collect();
     assert_eq!(json!(told), json!([null, "warning", "warning", "debug"]));
-    assert!(!diary.asked().iter().any(|asked| asked == "logging/setLevel"));
+    assert!(!actor_log.request_methods().iter().any(|asked| asked == "logging/setLevel"));
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn no_log_level_is_sent_to_a_server_without_logging() {
     for modern in [false, true] {
-        let (fixture, diary) =
+        let (fixture, actor_log) =
             fixture(&Script { modern, mute: true, ..Script::with_tools(["do"]) });
         let runtime = fixture.start();
         runtime.ready().await;
@@ -78,8 +79,8 @@ async fn no_log_level_is_sent_to_a_server_without_logging() {
         assert_eq!(error.message, "cannot be sent: the server does not support logging");
         runtime.connect("fs").await.unwrap();
         call(&runtime, "mcp_fs_do", json!({})).await;
-        assert_eq!(diary.metas()[0]["io.modelcontextprotocol/logLevel"], Value::Null);
-        assert!(!diary.asked().iter().any(|asked| asked == "logging/setLevel"));
+        assert_eq!(actor_log.metas()[0]["io.modelcontextprotocol/logLevel"], Value::Null);
+        assert!(!actor_log.request_methods().iter().any(|asked| asked == "logging/setLevel"));
         runtime.shutdown().await;
     }
     let runtime = Fixture::new().start();
@@ -90,7 +91,7 @@ async fn no_log_level_is_sent_to_a_server_without_logging() {
 #[tokio::test]
 async fn a_cancelled_change_of_the_log_level_has_no_effect() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script::with_tools(["do"]), json!({ "lazy": true }));
+    let actor_log = fixture.actor("fs", &Script::with_tools(["do"]), json!({ "lazy": true }));
     let runtime = fixture.start();
     // The server must be started first, so this takes a while.
     let telling = runtime.set_log_level("fs", LogLevel::Warning);
@@ -98,8 +99,8 @@ async fn a_cancelled_change_of_the_log_level_has_no_effect() {
     call(&runtime, "mcp_fs_do", json!({})).await;
     runtime.connect("fs").await.unwrap();
     call(&runtime, "mcp_fs_do", json!({})).await;
-    assert_eq!(diary.starts().len(), 2);
-    assert_eq!(diary.levels(), Vec::<String>::new());
+    assert_eq!(actor_log.starts().len(), 2);
+    assert_eq!(actor_log.log_levels(), Vec::<String>::new());
     runtime.shutdown().await;
 }
 

@@ -75,7 +75,8 @@ impl Approver for BrokenApprover {
 async fn an_approver_that_panics_fails_the_call_without_approving_it() {
     for at_once in [true, false] {
         let mut fixture = Fixture::new();
-        let diary = fixture.actor("fs", &Script::with_tools(["a"]), json!({ "approval": "ask" }));
+        let actor_log =
+            fixture.actor("fs", &Script::with_tools(["a"]), json!({ "approval": "ask" }));
         let approver: Arc<dyn Approver> = Arc::new(BrokenApprover { at_once });
         let options = Options { approver: Some(approver), ..fixture.options() };
         let runtime = Runtime::start(&fixture.catalog(), options);
@@ -85,7 +86,7 @@ async fn an_approver_that_panics_fails_the_call_without_approving_it() {
             "TERMINAL Denied known=true the call was not approved: the approver failed"
         );
         assert_eq!(render(&runtime.snapshot()), "fs connected 1");
-        assert!(diary.effects().is_empty());
+        assert!(actor_log.effects().is_empty());
         runtime.shutdown().await;
     }
 }
@@ -106,7 +107,7 @@ impl ClientHandler for BrokenHandler {
 #[tokio::test]
 async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
     let folder = tempfile::tempdir().unwrap();
-    let diary = Script::with_tools(["do"]).write(folder.path());
+    let actor_log = Script::with_tools(["do"]).write(folder.path());
     let mut launch = ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-actor"));
     launch.arguments = vec![folder.path().into()];
     let options = ConnectOptions::new(ClientInfo::new("test", "1"));
@@ -121,5 +122,5 @@ async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
         @"its connection failed inside Wharf"
     );
     peer.close().await;
-    assert!(!diary.starts().into_iter().any(is_alive));
+    assert!(!actor_log.starts().into_iter().any(is_alive));
 }

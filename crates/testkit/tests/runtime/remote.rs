@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use wharf::config::{Credentials, Secret};
 use wharf::{FailureKind, Status};
 use wharf_protocol::serve::{BearerToken, HttpServerOptions, McpServer};
-use wharf_testkit::server::Sample;
+use wharf_testkit::server::SampleService;
 
 use super::fixture::{Fixture, call, render, until};
 
@@ -32,7 +32,7 @@ impl RemoteServer {
         let options = HttpServerOptions { token, ..HttpServerOptions::default() };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            let server = McpServer::new(Sample::default());
+            let server = McpServer::new(SampleService::default());
             server.serve_http(listener, options).await.unwrap();
         });
         Self { address, _tasks: tasks }

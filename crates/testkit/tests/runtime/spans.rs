@@ -23,13 +23,13 @@ fn echo() -> Script {
 #[tokio::test]
 async fn connection_spans_have_the_attempt_and_the_era() {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &echo(), json!({}));
+    let actor_log = fixture.actor("fs", &echo(), json!({}));
     fixture.actor("bad", &Script { exit: Some(3), ..echo() }, json!({}));
     let recorder = Recorder::default();
     let listening = recorder.listen();
     let runtime = fixture.start();
     runtime.ready().await;
-    kill(diary.starts()[0]);
+    kill(actor_log.starts()[0]);
     let status = |wanted| move |it: &wharf::Snapshot| it.server("fs").unwrap().status == wanted;
     until(&runtime, "the loss is noticed", status(Status::Reconnecting)).await;
     until(&runtime, "it is back", status(Status::Connected)).await;
@@ -123,7 +123,12 @@ async fn nothing_that_is_sent_or_received_is_in_a_span_or_event() {
     runtime.shutdown().await;
     drop(listening);
     assert!(recorder.lines("CLOSED connect{").lines().count() >= 5, "{}", recorder.lines(""));
-    assert_eq!(recorder.lines("a notification was ignored").lines().count(), 1, "{}", recorder.lines(""));
+    assert_eq!(
+        recorder.lines("a notification was ignored").lines().count(),
+        1,
+        "{}",
+        recorder.lines("")
+    );
     assert_eq!(recorder.lines("canary"), "");
 }
 

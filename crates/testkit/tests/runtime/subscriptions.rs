@@ -13,58 +13,61 @@ use wharf_protocol::serve::{
     Client, DescriptionFuture, HttpServerOptions, McpServer, ServerDescription, ServerInfo,
     Service, ServiceAnswer, ServiceCall,
 };
-use wharf_testkit::actor::{Diary, Script};
+use wharf_testkit::actor::{ActorLog, Script};
 
 use super::fixture::{Fixture, LIMIT, call, kill, tools, until};
 
 /// A modern server `fs` with tools, resources and prompts.
-fn fixture(script: Script) -> (Fixture, Diary) {
+fn fixture(script: Script) -> (Fixture, ActorLog) {
     let mut fixture = Fixture::new();
-    let diary = fixture.actor("fs", &Script { modern: true, ..script }, json!({}));
-    (fixture, diary)
+    let actor_log = fixture.actor("fs", &Script { modern: true, ..script }, json!({}));
+    (fixture, actor_log)
 }
 
 /// Waits until the server has received a method this many times.
-async fn asked(diary: &Diary, method: &str, times: usize) {
+async fn asked(actor_log: &ActorLog, method: &str, times: usize) {
     let waiting = async {
-        while diary.asked().iter().filter(|asked| *asked == method).count() < times {
+        while actor_log.request_methods().iter().filter(|asked| *asked == method).count() < times {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
     };
     let outcome = tokio::time::timeout(LIMIT, waiting).await;
-    outcome.unwrap_or_else(|_| panic!("{method} {times}: {:?}", diary.asked()));
+    outcome.unwrap_or_else(|_| panic!("{method} {times}: {:?}", actor_log.request_methods()));
 }
 
 #[tokio::test]
 async fn a_changed_list_of_tools_arrives_through_the_subscription() {
-    let (fixture, diary) = fixture(Script::with_tools(["one"]));
+    let (fixture, actor_log) = fixture(Script::with_tools(["one"]));
     let runtime = fixture.start();
     runtime.ready().await;
-    asked(&diary, "subscriptions/listen", 1).await;
+    asked(&actor_log, "subscriptions/listen", 1).await;
     call(&runtime, "mcp_fs_one", json!({ "tools": ["one", "two"] })).await;
     let snapshot = until(&runtime, "two appears", |it| it.registry().tools().len() == 2).await;
     assert_snapshot!(tools(&snapshot), @"
     mcp_fs_one Live
     mcp_fs_two Live
     ");
-    assert_eq!(diary.starts().len(), 1);
-    assert_eq!(diary.asked().iter().filter(|asked| *asked == "tools/list").count(), 2);
+    assert_eq!(actor_log.starts().len(), 1);
+    assert_eq!(
+        actor_log.request_methods().iter().filter(|asked| *asked == "tools/list").count(),
+        2
+    );
     runtime.shutdown().await;
 }
 
 #[tokio::test]
 async fn changes_in_quick_succession_are_debounced() {
-    let (fixture, diary) = fixture(Script::with_tools(["one"]));
+    let (fixture, actor_log) = fixture(Script::with_tools(["one"]));
     let runtime = fixture.start();
     runtime.ready().await;
-    asked(&diary, "subscriptions/listen", 1).await;
+    asked(&actor_log, "subscriptions/listen", 1).await;
     let mut names = vec!["one".to_owned()];
     for number in 0..6_u8 {
         names.push(format!("more_{}", char::from(b'a' + number)));
         call(&runtime, "mcp_fs_one", json!({ "tools": names })).await;
     }
     until(&runtime, "all appear", |it| it.registry().tools().len() == 7).await;
-    let lists = diary.asked().iter().filter(|asked| *asked == "tools/list").count();
+    let lists = actor_log.request_methods().iter().filter(|asked| *asked == "tools/list").count();
     assert!(lists <= 4, "{lists} lists for six changes");
     runtime.shutdown().await;
 }
@@ -93,11 +96,11 @@ async fn changed_resources_and_prompts_are_reported_in_both_eras() {
     for modern in [false, true] {
         let mut fixture = Fixture::new();
         let script = Script { modern, extras: 1, ..Script::with_tools(["one"]) };
-        let diary = fixture.actor("fs", &script, json!({}));
+        let actor_log = fixture.actor("fs", &script, json!({}));
         let runtime = fixture.start();
         runtime.ready().await;
         if modern {
-            asked(&diary, "subscriptions/listen", 1).await;
+            asked(&actor_log, "subscriptions/listen", 1).await;
         }
         let act = async {
             call(&runtime, "mcp_fs_one", json!({ "extras": 3 })).await;
@@ -128,13 +131,13 @@ async fn a_late_confirmation_of_a_subscription_lists_the_tools_again() {
 
 #[tokio::test]
 async fn a_server_without_changes_is_asked_for_its_tools_once() {
-    let (fixture, diary) = fixture(Script::with_tools(["one"]));
+    let (fixture, actor_log) = fixture(Script::with_tools(["one"]));
     let runtime = fixture.start();
     runtime.ready().await;
     // The order of the requests shows that no other list was requested.
     call(&runtime, "mcp_fs_one", json!({ "sleepMs": 600 })).await;
     assert_eq!(
-        diary.asked(),
+        actor_log.request_methods(),
         ["server/discover", "subscriptions/listen", "tools/list", "tools/call"]
     );
     runtime.shutdown().await;
@@ -142,11 +145,11 @@ async fn a_server_without_changes_is_asked_for_its_tools_once() {
 
 #[tokio::test]
 async fn a_reconnected_server_is_subscribed_to_again() {
-    let (fixture, diary) = fixture(Script::with_tools(["one"]));
+    let (fixture, actor_log) = fixture(Script::with_tools(["one"]));
     let runtime = fixture.start();
     runtime.ready().await;
-    kill(diary.starts()[0]);
-    asked(&diary, "subscriptions/listen", 2).await;
+    kill(actor_log.starts()[0]);
+    asked(&actor_log, "subscriptions/listen", 2).await;
     until(&runtime, "it is back", |it| it.server("fs").unwrap().status == Status::Connected).await;
     call(&runtime, "mcp_fs_one", json!({ "tools": ["one", "two"] })).await;
     until(&runtime, "two appears", |it| it.registry().tools().len() == 2).await;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use wharf_protocol::era::Revision;
-use wharf_testkit::schema::{Schema, Sender, Traffic};
+use wharf_testkit::schema::{Schema, Sender, TrafficChecker};
 
 #[test]
 fn responses_are_matched_to_requests_by_sender_and_id() {
-    let mut traffic = Traffic::in_revision(Revision::V2025_11_25);
+    let mut traffic = TrafficChecker::new(Revision::V2025_11_25);
     let mut check = |sender, text: &str| traffic.check(sender, text).map_err(|it| it.to_string());
     let (client, server) = (Sender::Client, Sender::Server);
     check(client, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#)
@@ -15,7 +15,7 @@ fn responses_are_matched_to_requests_by_sender_and_id() {
     check(client, r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#).unwrap();
     check(server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#).unwrap();
     let again = check(server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
-    assert_eq!(again.unwrap_err(), "response: nobody asked with the id 1");
+    assert_eq!(again.unwrap_err(), "response: no open request has the id 1");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn members_that_a_schema_does_not_name_are_found() {
         "_meta": {"anything": 1},
     }});
     assert_eq!(
-        schema.surplus(Sender::Client, &message),
+        schema.unknown_members(Sender::Client, &message),
         [
             "params/capabilities/roots/more",
             "params/capabilities/tasks",
@@ -74,7 +74,7 @@ fn batches_exist_in_one_revision_only() {
     let batch =
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
     for revision in Revision::ALL {
-        let found = Traffic::in_revision(revision).check(Sender::Client, batch);
+        let found = TrafficChecker::new(revision).check(Sender::Client, batch);
         assert_eq!(found.is_ok(), revision == Revision::V2025_03_26, "{revision}");
     }
 }

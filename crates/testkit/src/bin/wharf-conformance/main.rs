@@ -1,43 +1,43 @@
-//! The client that the official conformance suite starts: connects, lists, calls, and leaves.
+//! The client that the official conformance suite starts: connects, lists, calls, and closes.
 //!
-//! The server's address is the last argument. There is one path for all scenarios; the scenario
-//! only decides what is called (`plan`). What the server asks is answered by `answers`. Every step
-//! is told on stderr, which the suite shows when a check fails.
+//! The last argument is the URL of the server. All scenarios run the same `session`; the scenario
+//! only selects the calls (`plan`). `client_handler` responds to requests of the server. Every step
+//! is logged on stderr, which the suite shows when a check fails.
 
-#![expect(clippy::print_stderr, reason = "every step is told on stderr")]
+#![expect(clippy::print_stderr, reason = "every step is logged on stderr")]
 
-mod answers;
+mod client_handler;
 mod plan;
-mod sample;
-mod visit;
+mod schema_values;
+mod session;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use self::plan::Plan;
+use self::plan::ScenarioPlan;
 
-/// The suite's own limit only ends the shell that it started us with.
+/// The timeout of a run; that of the suite ends only the shell that started this program.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Whatever went wrong; the client only shows it.
-type Failure = Box<dyn Error + Send + Sync>;
+/// Any error; it is only printed.
+type AnyError = Box<dyn Error + Send + Sync>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let run = async {
         let url = std::env::args().skip(1).last().ok_or("usage: wharf-conformance URL")?;
-        visit::run(&url, Plan::from_environment()?).await
+        session::run(&url, ScenarioPlan::from_environment()?).await
     };
     match tokio::time::timeout(LIMIT, run).await {
         Ok(Ok(())) => return ExitCode::SUCCESS,
-        Ok(Err(error)) => tell_error(&*error),
-        Err(_) => eprintln!("error: not done within {LIMIT:?}"),
+        Ok(Err(error)) => print_error(&*error),
+        Err(_) => eprintln!("error: timed out after {LIMIT:?}"),
     }
     ExitCode::FAILURE
 }
 
-fn tell_error(error: &(dyn Error + 'static)) {
+fn print_error(error: &(dyn Error + 'static)) {
     eprintln!("error: {error}");
     let mut cause = error.source();
     while let Some(error) = cause {

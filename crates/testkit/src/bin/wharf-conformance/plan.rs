@@ -1,97 +1,100 @@
-//! What is called in which scenario; everything else is the same for all of them.
+//! The calls of each scenario; everything else is the same for all scenarios.
 
 use serde::Deserialize;
 use wharf_protocol::Json;
 use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::view::send::Object;
 
-use crate::{Failure, sample};
+use crate::{AnyError, schema_values};
 
-/// What to do with what the server offers.
+/// What a scenario calls and loads.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    calls: Calls,
-    /// Whether skills are loaded, and not only listed.
+pub(crate) struct ScenarioPlan {
+    calls: PlannedCalls,
+    /// Whether skills are loaded after they are listed.
     pub(crate) loads_skills: bool,
 }
 
 #[derive(Debug)]
-enum Calls {
-    /// Every tool, with arguments that are made up.
+enum PlannedCalls {
+    /// Every tool, with generated arguments.
     Every,
-    /// Exactly these.
-    These(Vec<Call>),
-    /// None: the list is what counts.
+    /// Exactly these calls.
+    These(Vec<PlannedCall>),
+    /// No call; the scenario checks only the list.
     None,
-    /// The tool `json_schema_echo`, with the schema of the other one.
+    /// The tool `json_schema_echo`, with the schema of the other tool.
     SchemaEcho,
 }
 
 /// One call.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Call {
+pub(crate) struct PlannedCall {
     pub(crate) name: String,
     arguments: Json,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Context {
-    tool_calls: Option<Vec<Call>>,
+struct ScenarioContext {
+    tool_calls: Option<Vec<PlannedCall>>,
 }
 
-impl Plan {
-    /// Reads what the suite says about the scenario.
-    #[expect(clippy::disallowed_methods, reason = "the suite speaks through the environment")]
-    pub(crate) fn from_environment() -> Result<Self, Failure> {
+impl ScenarioPlan {
+    /// Reads the scenario from the environment variables that the suite sets.
+    #[expect(clippy::disallowed_methods, reason = "the suite sets environment variables")]
+    pub(crate) fn from_environment() -> Result<Self, AnyError> {
         let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
         let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
         Self::new(&scenario, &context)
     }
 
-    fn new(scenario: &str, context: &str) -> Result<Self, Failure> {
-        let context: Context =
-            if context.is_empty() { Context::default() } else { serde_json::from_str(context)? };
+    fn new(scenario: &str, context: &str) -> Result<Self, AnyError> {
+        let context: ScenarioContext = if context.is_empty() {
+            ScenarioContext::default()
+        } else {
+            serde_json::from_str(context)?
+        };
         let calls = match (context.tool_calls, scenario) {
-            (Some(calls), _) => Calls::These(calls),
-            (None, "json-schema-ref-no-deref") => Calls::None,
-            (None, "json-schema-2020-12-preservation") => Calls::SchemaEcho,
-            (None, _) => Calls::Every,
+            (Some(calls), _) => PlannedCalls::These(calls),
+            (None, "json-schema-ref-no-deref") => PlannedCalls::None,
+            (None, "json-schema-2020-12-preservation") => PlannedCalls::SchemaEcho,
+            (None, _) => PlannedCalls::Every,
         };
         Ok(Self { calls, loads_skills: scenario.contains("verify") })
     }
 
-    /// Returns the calls to make, given the tools there are.
-    pub(crate) fn calls(self, tools: &[ToolDefinition]) -> Result<Vec<Call>, Failure> {
+    /// Returns the calls to make; `tools` are the tools of the server.
+    pub(crate) fn calls(self, tools: &[ToolDefinition]) -> Result<Vec<PlannedCall>, AnyError> {
         match self.calls {
-            Calls::Every => tools.iter().map(made_up).collect(),
-            Calls::These(calls) => Ok(calls),
-            Calls::None => Ok(Vec::new()),
-            Calls::SchemaEcho => schema_echo(tools).map(|call| vec![call]),
+            PlannedCalls::Every => tools.iter().map(call_with_generated_arguments).collect(),
+            PlannedCalls::These(calls) => Ok(calls),
+            PlannedCalls::None => Ok(Vec::new()),
+            PlannedCalls::SchemaEcho => schema_echo(tools).map(|call| vec![call]),
         }
     }
 }
 
-impl Call {
-    /// Returns the arguments as they are to be sent.
-    pub(crate) fn arguments(&self) -> Result<Object, Failure> {
+impl PlannedCall {
+    /// Returns the arguments, unchanged.
+    pub(crate) fn arguments(&self) -> Result<Object, AnyError> {
         Ok(Object::try_from(self.arguments.clone())?)
     }
 }
 
-fn made_up(tool: &ToolDefinition) -> Result<Call, Failure> {
+fn call_with_generated_arguments(tool: &ToolDefinition) -> Result<PlannedCall, AnyError> {
     let schema = tool.input_schema().unwrap_or_else(Json::object);
-    let arguments = sample::required(&schema.decode()?);
-    Ok(Call { name: tool.name().to_string(), arguments: Json::encode(&arguments)? })
+    let arguments = schema_values::required(&schema.decode()?);
+    Ok(PlannedCall { name: tool.name().to_string(), arguments: Json::encode(&arguments)? })
 }
 
-fn schema_echo(tools: &[ToolDefinition]) -> Result<Call, Failure> {
+fn schema_echo(tools: &[ToolDefinition]) -> Result<PlannedCall, AnyError> {
     const ECHO: &str = "json_schema_echo";
     let other = tools.iter().find(|tool| tool.name() != ECHO).ok_or("no tool with a schema")?;
     let schema = other.input_schema().ok_or("the tool has no schema")?;
-    // The schema goes back as it came.
+    // The text of the schema is sent back unchanged.
     let arguments = Json::parse(format!(r#"{{"schema":{}}}"#, schema.as_str()))?;
-    Ok(Call { name: ECHO.to_owned(), arguments })
+    Ok(PlannedCall { name: ECHO.to_owned(), arguments })
 }
 
 #[cfg(test)]
@@ -107,13 +110,13 @@ mod tests {
         ];
         let tools: Vec<ToolDefinition> =
             tools.iter().map(|text| ToolDefinition::read(text.parse().unwrap()).unwrap()).collect();
-        let calls = Plan::new(scenario, context).unwrap().calls(&tools).unwrap();
-        let shown = calls.iter().map(|call| format!("{} {}", call.name, call.arguments.as_str()));
-        shown.collect::<Vec<_>>().join("\n")
+        let calls = ScenarioPlan::new(scenario, context).unwrap().calls(&tools).unwrap();
+        let lines = calls.iter().map(|call| format!("{} {}", call.name, call.arguments.as_str()));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn every_tool_is_called_unless_the_scenario_wants_something_else() {
+    fn every_tool_is_called_unless_the_scenario_selects_other_calls() {
         assert_eq!(calls("tools_call", ""), "sum {\"a\":1}\njson_schema_echo {}");
         assert_eq!(calls("json-schema-ref-no-deref", r#"{"name":"n"}"#), "");
         assert_eq!(
@@ -123,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_are_given_are_sent_as_they_are() {
+    fn arguments_of_the_scenario_are_sent_unchanged() {
         let context = r#"{"toolCalls":[{"name":"t","arguments":{"b":1.0, "a":null}}]}"#;
         assert_eq!(calls("any", context), r#"t {"b":1.0, "a":null}"#);
     }
 
     #[test]
-    fn skills_are_loaded_where_loading_is_what_counts() {
-        assert!(Plan::new("sep-2640-client-verify-size", "").unwrap().loads_skills);
-        assert!(!Plan::new("sep-2640-client-no-prefetch", "").unwrap().loads_skills);
+    fn skills_are_loaded_only_in_scenarios_that_verify_loading() {
+        assert!(ScenarioPlan::new("sep-2640-client-verify-size", "").unwrap().loads_skills);
+        assert!(!ScenarioPlan::new("sep-2640-client-no-prefetch", "").unwrap().loads_skills);
     }
 }

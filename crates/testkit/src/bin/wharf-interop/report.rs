@@ -1,80 +1,80 @@
-//! What is told about one visit: a line with its times, and below it what was not as expected.
+//! The report of one server: a line with facts and times, and a line per unexpected result.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How many lines of a server's error output a failure repeats.
-const LINES: usize = 15;
+/// The number of stderr lines in the report of a failure.
+const STDERR_LINES: usize = 15;
 
-/// The course of one visit.
-pub(crate) struct Report {
+/// The report of one server.
+pub(crate) struct ServerReport {
     name: String,
     facts: Vec<String>,
     times: Vec<(&'static str, Duration)>,
-    complaints: Vec<String>,
+    problems: Vec<String>,
     stderr: String,
-    last: Instant,
+    last_step: Instant,
 }
 
-impl Report {
+impl ServerReport {
     pub(crate) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             facts: Vec::new(),
             times: Vec::new(),
-            complaints: Vec::new(),
+            problems: Vec::new(),
             stderr: String::new(),
-            last: Instant::now(),
+            last_step: Instant::now(),
         }
     }
 
-    /// Notes how long something took, from the step before.
-    pub(crate) fn step(&mut self, what: &'static str) {
+    /// Adds the duration of a step, since the previous step.
+    pub(crate) fn add_step(&mut self, what: &'static str) {
         let now = Instant::now();
-        self.times.push((what, now - self.last));
-        self.last = now;
+        self.times.push((what, now - self.last_step));
+        self.last_step = now;
     }
 
-    /// Notes what was found.
-    pub(crate) fn fact(&mut self, fact: String) {
+    /// Adds something that was found.
+    pub(crate) fn add_fact(&mut self, fact: String) {
         self.facts.push(fact);
     }
 
-    /// Notes something that is not as it should be.
-    pub(crate) fn complain(&mut self, complaint: String) {
-        self.complaints.push(complaint);
+    /// Adds a problem; the test of the server fails.
+    pub(crate) fn add_problem(&mut self, problem: String) {
+        self.problems.push(problem);
     }
 
-    /// Complains unless both are the same.
+    /// Adds a problem unless both are the same.
     pub(crate) fn expect(&mut self, what: &str, expected: &str, found: &str) {
         if expected != found {
-            self.complain(format!("{what}: expected {expected}, found {found}"));
+            self.add_problem(format!("{what}: expected {expected}, found {found}"));
         }
     }
 
-    /// Keeps the server's error output, for the case of a failure.
+    /// Keeps the server's stderr for the report of a failure.
     pub(crate) fn keep_stderr(&mut self, text: &str) {
         text.clone_into(&mut self.stderr);
     }
 
-    pub(crate) fn is_well(&self) -> bool {
-        self.complaints.is_empty()
+    pub(crate) fn passed(&self) -> bool {
+        self.problems.is_empty()
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ServerReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.is_well() { "ok" } else { "FAILED" };
+        let outcome = if self.passed() { "ok" } else { "FAILED" };
         let times = self.times.iter().map(|(what, time)| format!("{what} {} ms", time.as_millis()));
-        let words: Vec<String> = self.facts.iter().cloned().chain(times).collect();
-        writeln!(formatter, "{word:<6} {:<24} {}", self.name, words.join(", "))?;
-        for complaint in &self.complaints {
-            writeln!(formatter, "    {complaint}")?;
+        let details: Vec<String> = self.facts.iter().cloned().chain(times).collect();
+        writeln!(formatter, "{outcome:<6} {:<24} {}", self.name, details.join(", "))?;
+        for problem in &self.problems {
+            writeln!(formatter, "    {problem}")?;
         }
-        if !self.is_well() && !self.stderr.is_empty() {
-            writeln!(formatter, "    the server wrote:")?;
+        if !self.passed() && !self.stderr.is_empty() {
+            writeln!(formatter, "    stderr of the server:")?;
             let lines: Vec<&str> = self.stderr.lines().collect();
-            for line in &lines[lines.len().saturating_sub(LINES)..] {
+            for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
                 writeln!(formatter, "      {}", line.escape_debug())?;
             }
         }
@@ -87,10 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_says_what_was_expected_and_what_the_server_wrote() {
-        let mut report = Report::new("time");
+    fn a_failure_shows_the_expected_values_and_the_stderr() {
+        let mut report = ServerReport::new("time");
         report.times = vec![("connect", Duration::from_millis(12))];
-        report.fact("tools 2".to_owned());
+        report.add_fact("tools 2".to_owned());
         report.keep_stderr("a\u{1b}b");
         report.expect("era", "modern", "modern");
         insta::assert_snapshot!(report, @"ok     time                     tools 2, connect 12 ms");
@@ -98,7 +98,7 @@ mod tests {
         insta::assert_snapshot!(report, @r"
         FAILED time                     tools 2, connect 12 ms
             revision: expected 2026-07-28, found 2025-11-25
-            the server wrote:
+            stderr of the server:
               a\u{1b}b
         ");
     }

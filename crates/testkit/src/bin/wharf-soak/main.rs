@@ -1,14 +1,15 @@
-//! An hour's worth of trouble in a minute: `wharf-soak [OPERATIONS [SEED]]`.
+//! Runs many random operations on one runtime, then checks for leaks: `wharf-soak [OPERATIONS
+//! [SEED]]`.
 //!
-//! Many workers use one runtime at once: they call, cancel, kill, reconnect, change lists and
-//! catalogs, at random. Every call must end with an outcome. Afterwards no process, no task and no
-//! file may be left, and memory must not have grown along the way.
+//! Several workers (`worker`) use the runtime concurrently: they call, cancel, kill, reconnect,
+//! change lists and catalogs. Every call must have an outcome. Afterwards no process, task and file
+//! may be left, and the memory must not have grown (`resource_usage`).
 
-#![expect(clippy::print_stdout, reason = "it tells what it did and what it found")]
+#![expect(clippy::print_stdout, reason = "it prints what it did and what it found")]
 
-mod act;
-mod stage;
-mod watch;
+mod resource_usage;
+mod test_servers;
+mod worker;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,15 +17,15 @@ use std::time::Instant;
 
 use tokio::task::JoinSet;
 
-use crate::act::Worker;
-use crate::stage::Stage;
-use crate::watch::Usage;
+use crate::resource_usage::ResourceUsage;
+use crate::test_servers::TestServers;
+use crate::worker::{OperationCounts, Worker};
 
-/// How many use the runtime at once.
+/// The number of concurrent workers.
 const WORKERS: u64 = 16;
 
-/// How much memory may be added after the first fifth of the run.
-const MOST_GROWTH_KIB: u64 = 16 * 1024;
+/// The limit for memory growth after the first fifth of the run.
+const MAX_GROWTH_KIB: u64 = 16 * 1024;
 
 fn main() -> ExitCode {
     let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
@@ -32,68 +33,68 @@ fn main() -> ExitCode {
     let seed = numbers.next().unwrap_or(1);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let complaints = match runtime {
+    let problems = match runtime {
         Ok(runtime) => runtime.block_on(soak(operations, seed)),
-        Err(error) => vec![format!("no Tokio runtime: {error}")],
+        Err(error) => vec![format!("could not start Tokio: {error}")],
     };
-    for complaint in &complaints {
-        println!("FAILED: {complaint}");
+    for problem in &problems {
+        println!("FAILED: {problem}");
     }
-    if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs everything and returns what is wrong.
+/// Runs all operations and returns the problems.
 async fn soak(operations: u64, seed: u64) -> Vec<String> {
     let began = Instant::now();
-    let stage = match Stage::new() {
-        Ok(stage) => Arc::new(stage),
-        Err(error) => return vec![format!("no stage: {error}")],
+    let servers = match TestServers::new() {
+        Ok(servers) => Arc::new(servers),
+        Err(error) => return vec![format!("could not create the servers: {error}")],
     };
-    let before = Usage::now();
-    let wharf = match stage.start() {
+    let before = ResourceUsage::now();
+    let wharf = match servers.start_runtime() {
         Ok(wharf) => wharf,
-        Err(error) => return vec![format!("no servers: {error}")],
+        Err(error) => return vec![format!("could not load the servers: {error}")],
     };
     wharf.settled().await;
-    let mut tallies = act::Tally::default();
-    // The first fifth fills every cache there is; what grows after it is a leak.
+    let mut counts = OperationCounts::default();
+    // The first fifth fills all caches. Memory growth after it is a leak.
     let first = operations / 5;
-    tallies += act::run(&stage, &wharf, first, seed).await;
-    let warm = Usage::now();
-    tallies += act::run(&stage, &wharf, operations - first, seed + WORKERS).await;
-    let end = Usage::now();
+    counts += worker::run(&servers, &wharf, first, seed).await;
+    let warm = ResourceUsage::now();
+    counts += worker::run(&servers, &wharf, operations - first, seed + WORKERS).await;
+    let end = ResourceUsage::now();
     wharf.shutdown().await;
     drop(wharf);
-    let after = watch::settled(&before).await;
-    println!("{tallies}");
+    let after = resource_usage::after_cleanup(&before).await;
+    println!("{counts}");
     println!(
         "{operations} operations in {:.1?}; memory {} KiB warm, {} KiB at the end; {} processes started",
         began.elapsed(),
         warm.memory_kib,
         end.memory_kib,
-        stage.starts(),
+        servers.starts(),
     );
-    let mut complaints = after.compared_with(&before);
-    if end.memory_kib > warm.memory_kib + MOST_GROWTH_KIB {
-        complaints.push(format!("memory grew by {} KiB", end.memory_kib - warm.memory_kib));
+    let mut problems = after.leaks_since(&before);
+    if end.memory_kib > warm.memory_kib + MAX_GROWTH_KIB {
+        problems.push(format!("memory grew by {} KiB", end.memory_kib - warm.memory_kib));
     }
-    complaints.extend(stage.left_alive().map(|process| format!("process {process} is left")));
-    complaints.extend(tallies.complaints());
-    complaints
+    problems.extend(servers.running().map(|process| format!("process {process} still runs")));
+    problems.extend(counts.problems());
+    problems
 }
 
-/// Lets all workers run, each with its share.
-async fn all(workers: Vec<Worker>) -> act::Tally {
+/// Runs all workers concurrently.
+async fn run_all(workers: Vec<Worker>) -> OperationCounts {
     let mut running = JoinSet::new();
     for worker in workers {
         running.spawn(worker.run());
     }
-    let mut tally = act::Tally::default();
+    let mut counts = OperationCounts::default();
     while let Some(done) = running.join_next().await {
         match done {
-            Ok(done) => tally += done,
-            Err(error) => tally.panicked(&error.to_string()),
+            Ok(done) => counts += done,
+            Err(error) => counts.add_panic(&error.to_string()),
         }
     }
-    tally
+    counts
 }

@@ -1,212 +1,258 @@
-//! Quirks of event streams as replies: the format of events, and what comes besides the reply.
+//! Quirks of responses that are event streams: the format of events, other events, broken streams.
 
-use super::Entry;
-use super::script::{
-    LAST_CHUNK, Script, Step, chunk, event, send, stream, stream_head, stream_head_with,
+use super::HttpQuirk;
+use super::server::{HttpBehavior, HttpServer};
+use super::steps::{
+    LAST_CHUNK, Step, Steps, chunk, event, event_stream, send, stream_head, stream_head_with,
 };
-use super::site::{Act, Site};
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS, call_fails};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS, call_fails};
 
-const fn wraps(
+const fn each_response(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    wrap: fn(&Site, &str, &str) -> Script,
-) -> Entry {
-    Entry::new(name, sentence, expect, Act::Wrap(wrap))
+    description: &'static str,
+    expect: ExpectedOutcome,
+    wrap: fn(&HttpServer, &str, &str) -> Steps,
+) -> HttpQuirk {
+    HttpQuirk::new(name, description, expect, HttpBehavior::WrapResponse(wrap))
 }
 
-/// Writes every reply as this text, in which `$REPLY` is the JSON.
-macro_rules! writes {
-    ($name:literal, $sentence:literal, $expect:expr, $text:expr) => {
-        wraps($name, $sentence, $expect, |_, reply, headers| {
-            whole(&$text.replace("$REPLY", reply), headers)
+/// Sends each response as this event stream, in which `$REPLY` is the JSON.
+macro_rules! event_text {
+    ($name:literal, $description:literal, $expect:expr, $text:expr) => {
+        each_response($name, $description, $expect, |_, response, headers| {
+            complete_stream(&$text.replace("$REPLY", response), headers)
         })
     };
 }
 
 const LOG: &str = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"h\u00e9llo é 🚢"}}"#;
 
-pub(super) const QUIRKS: &[Entry] = &[
-    writes!("stream", "answers with an event stream", WORKS, "event: message\ndata: $REPLY\n\n"),
-    wraps("stream-notifies", "sends notifications before its reply", WORKS, |_, reply, headers| {
-        whole(&(event(LOG) + &event(LOG) + &event(reply)), headers)
-    }),
-    writes!("event-without-name", "names no events", WORKS, "data: $REPLY\n\n"),
-    writes!("event-without-blank", "puts no blank after the colon", WORKS, "data:$REPLY\n\n"),
-    writes!(
+pub(super) const QUIRKS: &[HttpQuirk] = &[
+    event_text!(
+        "stream",
+        "answers with an event stream",
+        WORKS,
+        "event: message\ndata: $REPLY\n\n"
+    ),
+    each_response(
+        "stream-notifies",
+        "sends notifications before its response",
+        WORKS,
+        |_, response, headers| {
+            complete_stream(&(event(LOG) + &event(LOG) + &event(response)), headers)
+        },
+    ),
+    event_text!("event-without-name", "leaves out the names of events", WORKS, "data: $REPLY\n\n"),
+    event_text!("event-without-blank", "writes no space after the colon", WORKS, "data:$REPLY\n\n"),
+    event_text!(
         "event-other-name",
-        "sends its replies as events of another name",
+        "sends its responses as events with another name",
         WARNS,
         "event: response\ndata: $REPLY\n\n"
     ),
-    writes!(
+    event_text!(
         "event-others-between",
-        "sends events of other names before its reply",
+        "sends events with other names before its response",
         WORKS,
         "event: ping\ndata: 2026\n\nevent: heartbeat\n\ndata\n\nevent: message\ndata: $REPLY\n\n"
     ),
-    writes!(
+    event_text!(
         "event-cr",
         "ends its lines with a carriage return",
         WORKS,
         "event: message\rdata: $REPLY\r\r"
     ),
-    writes!(
+    event_text!(
         "event-crlf",
-        "ends its lines with both",
+        "ends its lines with carriage return and line feed",
         WORKS,
         "event: message\r\ndata: $REPLY\r\n\r\n"
     ),
-    writes!(
+    event_text!(
         "event-mixed-ends",
-        "ends its lines as it likes",
+        "mixes all three kinds of line ends",
         WORKS,
         ": hello\rid: 1\r\nevent: message\ndata: $REPLY\r\n\n"
     ),
-    writes!("event-bom", "starts with a byte-order mark", WORKS, "\u{feff}data: $REPLY\n\n"),
-    writes!(
+    event_text!("event-bom", "starts with a byte-order mark", WORKS, "\u{feff}data: $REPLY\n\n"),
+    event_text!(
         "event-comments",
-        "sends comments before, in and after its reply",
+        "sends comments before, in and after its response",
         WORKS,
         ": keep-alive\n\n:\n\nevent: message\n: in the middle\ndata: $REPLY\n:\n\n: bye\n\n"
     ),
-    writes!(
+    event_text!(
         "event-garbage",
-        "sends lines that mean nothing",
+        "sends lines that are not valid fields",
         WORKS,
         "garbage\nfoo: bar\n::\n\u{0}\nretry: soon\nid: a\u{0}b\ndata: $REPLY\n\n"
     ),
-    writes!("event-without-end", "leaves the empty line at the end out", WARNS, "data: $REPLY\n"),
-    writes!(
+    event_text!(
+        "event-without-end",
+        "leaves out the empty line after the last event",
+        WARNS,
+        "data: $REPLY\n"
+    ),
+    event_text!(
         "event-without-line-end",
-        "leaves the last line end out as well",
+        "leaves out the last line end as well",
         WARNS,
         "event: message\ndata: $REPLY"
     ),
-    writes!(
+    event_text!(
         "event-empty-data",
-        "sends events without data before its reply",
+        "sends events without data before its response",
         WORKS,
         "data\n\ndata:\n\ndata: \n\nid: 7\ndata: \n\ndata: $REPLY\n\n"
     ),
-    writes!(
+    event_text!(
         "event-no-json",
-        "sends events whose data is no JSON before its reply",
+        "sends events whose data is not JSON before its response",
         WARNS,
         "data: connected\n\ndata: {\n\ndata: $REPLY\n\n"
     ),
-    writes!("event-twice", "sends its reply twice", WORKS, "data: $REPLY\n\ndata: $REPLY\n\n"),
-    writes!(
+    event_text!(
+        "event-twice",
+        "sends its response twice",
+        WORKS,
+        "data: $REPLY\n\ndata: $REPLY\n\n"
+    ),
+    event_text!(
         "event-batch",
-        "sends its reply in an array with a notification",
+        "sends its response in an array with a notification",
         WORKS,
         "data: [{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"},$REPLY]\n\n"
     ),
-    wraps("event-many-lines", "spreads its JSON over data lines", WORKS, |_, reply, headers| {
-        // A line end may stand wherever JSON allows blanks.
-        let lines = reply.replacen("\"id\"", "\ndata: \"id\"", 1).replacen(
-            "\"result\":",
-            "\"result\":\ndata:  ",
-            1,
-        );
-        whole(&format!("data: {lines}\n\n"), headers)
-    }),
-    wraps("event-bytewise", "sends its stream byte by byte", WORKS, |_, reply, headers| {
-        let events = event(LOG) + &event(reply);
-        let bytes =
-            events.as_bytes().iter().flat_map(|&byte| [b'1', b'\r', b'\n', byte, b'\r', b'\n']);
-        let mut body: Vec<u8> = stream_head_with(headers).into_bytes();
-        body.extend(bytes);
-        body.extend_from_slice(LAST_CHUNK.as_bytes());
-        // Pieces that cut chunks in two.
-        body.chunks(5).map(send).collect()
-    }),
-    wraps("event-stays-open", "does not end its stream after the reply", WORKS, |_, reply, h| {
-        vec![send(stream_head_with(h) + &chunk(&event(reply))), Step::Hang]
-    }),
-    wraps("event-until-close", "ends its stream by closing", WORKS, |_, reply, headers| {
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{headers}\r\n");
-        vec![send(head + &event(reply)), Step::Close]
-    }),
-    wraps("event-type-charset", "names a charset for its stream", WORKS, |_, reply, headers| {
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream;charset=UTF-8\r\n{headers}\r\n"
-        );
-        vec![send(head + &event(reply)), Step::Close]
-    }),
-    Entry::new(
-        "event-waits",
-        "sends comments five times, 100 ms apart, before it answers a call",
+    each_response(
+        "event-many-lines",
+        "splits its JSON over several data lines",
         WORKS,
-        Act::Call(|site, _, reply| {
-            let mut script = vec![send(stream_head())];
+        |_, response, headers| {
+            // A line end is allowed wherever JSON allows white space.
+            let lines = response.replacen("\"id\"", "\ndata: \"id\"", 1).replacen(
+                "\"result\":",
+                "\"result\":\ndata:  ",
+                1,
+            );
+            complete_stream(&format!("data: {lines}\n\n"), headers)
+        },
+    ),
+    each_response(
+        "event-bytewise",
+        "sends its stream byte by byte",
+        WORKS,
+        |_, response, headers| {
+            let events = event(LOG) + &event(response);
+            let bytes =
+                events.as_bytes().iter().flat_map(|&byte| [b'1', b'\r', b'\n', byte, b'\r', b'\n']);
+            let mut body: Vec<u8> = stream_head_with(headers).into_bytes();
+            body.extend(bytes);
+            body.extend_from_slice(LAST_CHUNK.as_bytes());
+            // The parts split chunks.
+            body.chunks(5).map(send).collect()
+        },
+    ),
+    each_response(
+        "event-stays-open",
+        "does not end its stream after the response",
+        WORKS,
+        |_, response, headers| {
+            vec![send(stream_head_with(headers) + &chunk(&event(response))), Step::Hang]
+        },
+    ),
+    each_response(
+        "event-until-close",
+        "ends its stream by closing the connection",
+        WORKS,
+        |_, response, headers| {
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{headers}\r\n");
+            vec![send(head + &event(response)), Step::Close]
+        },
+    ),
+    each_response(
+        "event-type-charset",
+        "adds a charset to the content type of its stream",
+        WORKS,
+        |_, response, headers| {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream;charset=UTF-8\r\n{headers}\r\n"
+            );
+            vec![send(head + &event(response)), Step::Close]
+        },
+    ),
+    HttpQuirk::new(
+        "event-waits",
+        "sends comments five times, 100 ms apart, before it responds to a call",
+        WORKS,
+        HttpBehavior::RespondToCall(|server, _, response| {
+            let mut steps = vec![send(stream_head())];
             for _ in 0..5 {
-                script.extend([send(chunk(": keep-alive\n\n")), Step::Wait(site.delay(100))]);
+                steps.extend([send(chunk(": keep-alive\n\n")), Step::Wait(server.delay(100))]);
             }
-            script.push(send(chunk(&event(reply)) + LAST_CHUNK));
-            script
+            steps.push(send(chunk(&event(response)) + LAST_CHUNK));
+            steps
         }),
     )
-    .tagged(&[Tag::Waits]),
-    Entry::new(
+    .tagged(&[ModeTag::Waits]),
+    HttpQuirk::new(
         "event-progress",
-        "tells the progress of a call before it answers",
+        "sends progress of a call before it responds",
         WORKS,
-        Act::Call(|_, request, reply| {
+        HttpBehavior::RespondToCall(|_, request, response| {
             let token = request.progress_token().unwrap_or_else(|| "0".to_owned());
             let progress = format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":1,"total":2}}}}"#
             );
-            stream(&(event(progress) + &event(reply)))
+            event_stream(&(event(progress) + &event(response)))
         }),
     ),
-    Entry::new(
+    HttpQuirk::new(
         "event-wrong-id",
-        "sends a reply to somebody else before the right one",
+        "sends a response with an unknown id before the correct one",
         WORKS,
-        Act::Call(|_, _, reply| {
+        HttpBehavior::RespondToCall(|_, _, response| {
             let other = r#"{"jsonrpc":"2.0","id":987654321,"result":{}}"#;
-            stream(&(event(other) + &event(reply)))
+            event_stream(&(event(other) + &event(response)))
         }),
     ),
-    Entry::new(
+    HttpQuirk::new(
         "event-never",
-        "ends the stream of a call without a reply",
-        call_fails(Failure::Ended),
-        Act::Call(|_, _, _| stream(&event(LOG))),
+        "ends the stream of a call without a response",
+        call_fails(FailureReason::Ended),
+        HttpBehavior::RespondToCall(|_, _, _| event_stream(&event(LOG))),
     ),
-    Entry::new(
+    HttpQuirk::new(
         "event-cut",
-        "closes in the middle of the event that is the reply",
-        call_fails(Failure::Ended),
-        Act::Call(|_, _, reply| {
-            let half = &reply[..reply.len() / 2];
+        "closes the connection in the middle of the event with the response",
+        call_fails(FailureReason::Ended),
+        HttpBehavior::RespondToCall(|_, _, response| {
+            let half = &response[..response.len() / 2];
             vec![send(stream_head() + &chunk(&format!("data: {half}"))), Step::Close]
         }),
     ),
-    Entry::new(
+    HttpQuirk::new(
         "event-silent",
-        "opens a stream for a call and never sends anything",
-        call_fails(Failure::TimedOut),
-        Act::Call(|_, _, _| vec![send(stream_head()), Step::Hang]),
+        "opens a stream for a call and sends nothing",
+        call_fails(FailureReason::TimedOut),
+        HttpBehavior::RespondToCall(|_, _, _| vec![send(stream_head()), Step::Hang]),
     ),
-    Entry::new(
+    HttpQuirk::new(
         "event-comment-flood",
-        "sends 256 MB of comments before it answers a call",
+        "sends 256 MB of comments before it responds to a call",
         WORKS,
-        Act::Call(|site, _, reply| {
+        HttpBehavior::RespondToCall(|server, _, response| {
             let block = chunk(&": still lifting\n\n".repeat(4096));
-            let times = site.bytes(256 << 20) / block.len();
-            let mut script = vec![send(stream_head())];
-            script.extend((0..times).map(|_| send(block.clone())));
-            script.push(send(chunk(&event(reply)) + LAST_CHUNK));
-            script
+            let times = server.bytes(256 << 20) / block.len();
+            let mut steps = vec![send(stream_head())];
+            steps.extend((0..times).map(|_| send(block.clone())));
+            steps.push(send(chunk(&event(response)) + LAST_CHUNK));
+            steps
         }),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
 ];
 
-fn whole(events: &str, headers: &str) -> Script {
+fn complete_stream(events: &str, headers: &str) -> Steps {
     vec![send(stream_head_with(headers) + &chunk(events) + LAST_CHUNK)]
 }

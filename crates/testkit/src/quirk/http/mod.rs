@@ -1,21 +1,23 @@
-//! The misbehaving servers on HTTP, inside the process of the test.
+//! The HTTP servers with quirks, which run inside the process of the test.
 //!
-//! HTTP/1.1 is written by hand on a TCP socket, so that broken HTTP is possible. Each server has a
-//! thread and a runtime of its own: it does not care about the clock of the test.
+//! HTTP/1.1 is written by hand on a TCP socket, so that invalid HTTP is possible. Each server has
+//! its own thread and Tokio runtime, so the paused clock of a test does not affect it. There is one
+//! table per theme; a quirk is one entry of a table. `server` is the correct server that a quirk
+//! changes, `steps` are the actions on a connection, `connections` accepts and executes them.
 
+mod connections;
 mod events;
 mod failures;
+mod http_sse;
+mod json_responses;
 mod modern;
-mod older;
 mod probe;
-mod replies;
-mod script;
-mod serve;
+mod request;
+mod requested_failures;
+mod server;
 mod sessions;
-mod site;
+mod steps;
 mod streams;
-mod told;
-mod wire;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -25,30 +27,31 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use self::site::{Act, Site};
-use super::mode::{Era, Mode, Quirk};
+use self::server::{HttpBehavior, HttpServer};
+use super::mode::{QuirkEntry, QuirkEra, QuirkMode};
 
-pub use self::told::FAILURES;
+pub use self::requested_failures::REQUESTED_FAILURES;
 
-type Entry = Quirk<Act>;
+type HttpQuirk = QuirkEntry<HttpBehavior>;
 
 /// The tables by theme.
-const TABLES: &[(&str, &[Entry])] = &[
-    ("replies", replies::QUIRKS),
+const TABLES: &[(&str, &[HttpQuirk])] = &[
+    ("json_responses", json_responses::QUIRKS),
     ("events", events::QUIRKS),
     ("streams", streams::QUIRKS),
     ("failures", failures::QUIRKS),
     ("sessions", sessions::QUIRKS),
     ("probe", probe::QUIRKS),
     ("modern", modern::QUIRKS),
-    ("older", older::QUIRKS),
-    ("told", told::QUIRKS),
+    ("http_sse", http_sse::QUIRKS),
+    ("requested_failures", requested_failures::QUIRKS),
 ];
 
-static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
+static MODES: LazyLock<Vec<QuirkMode>> =
+    LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
 
-/// Returns all modes of `HttpQuirk`.
-pub fn http_modes() -> &'static [Mode] {
+/// Returns all modes of [`HttpQuirkServer`].
+pub fn http_modes() -> &'static [QuirkMode] {
     &MODES
 }
 
@@ -58,77 +61,81 @@ pub fn http_themes() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the modes of one theme.
-pub fn http_modes_of(theme: &str) -> Vec<Mode> {
+pub fn http_modes_of(theme: &str) -> Vec<QuirkMode> {
     let tables = TABLES.iter().filter(|(name, _)| *name == theme);
     tables.flat_map(|(_, quirks)| *quirks).map(|quirk| quirk.mode).collect()
 }
 
-/// What a test can set.
+/// The options that a test can set.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
-    /// The era to speak, if the mode knows it; otherwise its first.
-    pub era: Option<Era>,
-    /// How long a mode that waits does so.
+pub struct HttpQuirkOptions {
+    /// The era, if the mode supports it; otherwise its first era is used.
+    pub era: Option<QuirkEra>,
+    /// The delay of a mode that waits.
     pub delay: Option<Duration>,
-    /// How many bytes a mode that floods sends.
+    /// The number of bytes of a mode that sends many.
     pub bytes: Option<usize>,
 }
 
-/// A request that a server got.
+/// An HTTP request that a server received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct RecordedRequest {
     /// `GET`, `POST` or `DELETE`.
-    pub verb: String,
+    pub http_method: String,
     /// The path with the query.
     pub path: String,
-    /// The headers in the order they came, names in lower case.
+    /// The headers in the order of arrival; names are in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// Whether it came to the second address, where no credential may go.
+    /// Whether it was sent to the second address, which must not get credentials.
     pub at_other_origin: bool,
 }
 
-impl Seen {
+impl RecordedRequest {
     /// Returns the first header of this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A misbehaving server; it ends when this is dropped.
+/// A server with a quirk; it stops when this is dropped.
 #[derive(Debug)]
-pub struct HttpQuirk {
+pub struct HttpQuirkServer {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    received: Arc<Mutex<Vec<RecordedRequest>>>,
     executed: Arc<Mutex<Vec<String>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl HttpQuirk {
+impl HttpQuirkServer {
     /// Starts the server of a mode on a free port of the loopback address.
     pub fn start(name: &str) -> io::Result<Self> {
-        Self::start_with(name, Settings::default())
+        Self::start_with(name, HttpQuirkOptions::default())
     }
 
-    /// Starts the server of a mode with settings.
-    pub fn start_with(name: &str, settings: Settings) -> io::Result<Self> {
+    /// Starts the server of a mode with options.
+    pub fn start_with(name: &str, options: HttpQuirkOptions) -> io::Result<Self> {
         let quirk = quirks().find(|quirk| quirk.mode.name == name);
         let quirk = quirk.ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("there is no mode {name}"))
         })?;
         let eras = quirk.mode.eras;
-        let era = settings.era.filter(|era| eras.contains(era)).unwrap_or(eras[0]);
+        let era = options.era.filter(|era| eras.contains(era)).unwrap_or(eras[0]);
         let (main, other) = (listen()?, listen()?);
-        let (address, elsewhere) = (main.local_addr()?, other.local_addr()?);
-        let seen = Arc::default();
-        let site = Site::new(quirk.act, Settings { era: Some(era), ..settings }, elsewhere);
-        let executed = site.executed();
+        let (address, other_origin) = (main.local_addr()?, other.local_addr()?);
+        let received = Arc::default();
+        let server = HttpServer::new(
+            quirk.behavior,
+            HttpQuirkOptions { era: Some(era), ..options },
+            other_origin,
+        );
+        let executed = server.executed();
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let serving = serve::serve(site, [main, other], Arc::clone(&seen));
+        let serving = connections::serve(server, [main, other], Arc::clone(&received));
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
@@ -137,10 +144,10 @@ impl HttpQuirk {
                 }
             });
         });
-        Ok(Self { address, seen, executed, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, received, executed, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Returns the address of the server for a client.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
@@ -150,21 +157,19 @@ impl HttpQuirk {
         self.address
     }
 
-    /// Returns the requests that came so far.
-    pub fn requests(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the requests that were received so far.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
 
-impl HttpQuirk {
-    /// Returns the texts of the calls that were executed so far, each as often as it was; only the
-    /// mode `as-told` counts them.
+    /// Returns the texts of the calls that were executed so far, with repetitions; only the mode
+    /// `as-told` records them.
     pub fn executed(&self) -> Vec<String> {
         self.executed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Drop for HttpQuirk {
+impl Drop for HttpQuirkServer {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             // The thread may have ended by itself.
@@ -182,6 +187,6 @@ fn listen() -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-fn quirks() -> impl Iterator<Item = &'static Entry> {
+fn quirks() -> impl Iterator<Item = &'static HttpQuirk> {
     TABLES.iter().flat_map(|(_, quirks)| *quirks)
 }

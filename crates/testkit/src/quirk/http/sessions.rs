@@ -1,63 +1,64 @@
-//! Quirks of legacy sessions: lost, changed, odd, and what DELETE and notifications get.
+//! Quirks of legacy sessions: lost sessions, unusual ids, DELETE, notifications, required headers.
 
-use super::Entry;
-use super::script::{Script, Step, html, json, plain, response, send};
-use super::site::{Act, Site, accepted, bad_session};
-use super::wire::Incoming;
-use crate::quirk::answers;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS, call_fails};
+use super::HttpQuirk;
+use super::request::HttpRequest;
+use super::server::{HttpBehavior, HttpServer, accepted, session_error_response};
+use super::steps::{Step, Steps, html_response, http_response, json_response, send, text_response};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS, call_fails};
+use crate::quirk::responses;
 
 const fn legacy(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    act: fn(&mut Site, &Incoming) -> Option<Script>,
-) -> Entry {
-    Entry::new(name, sentence, expect, Act::Code(act)).legacy()
+    description: &'static str,
+    expect: ExpectedOutcome,
+    handle: fn(&mut HttpServer, &HttpRequest) -> Option<Steps>,
+) -> HttpQuirk {
+    HttpQuirk::new(name, description, expect, HttpBehavior::HandleSome(handle)).legacy()
 }
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
-pub(super) const QUIRKS: &[Entry] = &[
-    legacy("session-none", "has no sessions", WORKS, |site, incoming| {
-        if !incoming.is("POST") || incoming.method() == "server/discover" {
+pub(super) const QUIRKS: &[HttpQuirk] = &[
+    legacy("session-none", "has no sessions", WORKS, |server, http_request| {
+        if !http_request.has_http_method("POST") || http_request.rpc_method() == "server/discover" {
             return None;
         }
-        Some(site.answered(incoming))
+        Some(server.respond_to_message(http_request))
     }),
     legacy(
         "session-lost",
-        "forgets the session at the first call (404), and takes a new one",
+        "forgets the session at the first call (404), and accepts a new one",
         WORKS,
-        |site, incoming| {
-            if incoming.method() == "tools/call" && site.times("tools/call") == 1 {
-                site.session = Some("forgotten".to_owned());
+        |server, http_request| {
+            if http_request.rpc_method() == "tools/call" && server.request_count("tools/call") == 1
+            {
+                server.session = Some("forgotten".to_owned());
             }
             None
         },
     ),
     legacy(
         "session-lost-400",
-        "forgets the session at the first call and says so with 400, which proves nothing",
-        call_fails(Failure::Refused),
-        |site, incoming| {
-            incoming.call()?;
-            (site.times("tools/call") == 1).then(|| {
-                site.session = None;
+        "forgets the session at the first call and responds with 400, which proves nothing",
+        call_fails(FailureReason::Refused),
+        |server, http_request| {
+            http_request.tool_call()?;
+            (server.request_count("tools/call") == 1).then(|| {
+                server.session = None;
                 let message = "Bad Request: No valid session ID provided";
-                bad_session("400 Bad Request", -32000, message)
+                session_error_response("400 Bad Request", -32000, message)
             })
         },
     ),
     legacy(
         "session-lost-page",
-        "forgets the session at the first call and says so with a page (404)",
+        "forgets the session at the first call and responds with 404 and HTML",
         WORKS,
-        |site, incoming| {
-            incoming.call()?;
-            (site.times("tools/call") == 1).then(|| {
-                site.session = None;
-                vec![send(html("404 Not Found"))]
+        |server, http_request| {
+            http_request.tool_call()?;
+            (server.request_count("tools/call") == 1).then(|| {
+                server.session = None;
+                vec![send(html_response("404 Not Found"))]
             })
         },
     ),
@@ -65,140 +66,194 @@ pub(super) const QUIRKS: &[Entry] = &[
         "session-lost-on-list",
         "forgets the session at the first list (404)",
         WORKS,
-        |site, incoming| {
-            if incoming.method() == "tools/list" && site.times("tools/list") == 1 {
-                site.session = Some("forgotten".to_owned());
+        |server, http_request| {
+            if http_request.rpc_method() == "tools/list" && server.request_count("tools/list") == 1
+            {
+                server.session = Some("forgotten".to_owned());
             }
             None
         },
     ),
     legacy(
         "session-lost-for-ever",
-        "knows no session after `initialize`",
-        Expect::ListFails { because: Failure::Any },
-        |site, incoming| {
-            if incoming.method() == "tools/list" {
-                site.session = Some("forgotten".to_owned());
+        "forgets the session at every list (404)",
+        ExpectedOutcome::ListFails { because: FailureReason::Any },
+        |server, http_request| {
+            if http_request.rpc_method() == "tools/list" {
+                server.session = Some("forgotten".to_owned());
             }
             None
         },
     ),
     legacy(
         "session-changes",
-        "gives a new session with every answer and wants the newest",
+        "sends a new session id with every response and requires the latest",
         WORKS,
-        |site, incoming| {
-            let request = incoming.request()?;
-            if request.method == "initialize" || site.without_session(incoming).is_some() {
+        |server, http_request| {
+            let request = http_request.rpc_request()?;
+            if request.method == "initialize" || server.session_error(http_request).is_some() {
                 return None;
             }
-            let reply = answers::reply(request.id(), &answers::answer(site.era, request));
-            let session = site.new_session();
+            let response = responses::rpc_response(
+                request.id(),
+                &responses::correct_result(server.era, request),
+            );
+            let session = server.new_session();
             let headers = format!("{JSON}Mcp-Session-Id: {session}\r\n");
-            Some(vec![send(response("200 OK", &headers, &reply))])
+            Some(vec![send(http_response("200 OK", &headers, &response))])
         },
     ),
     legacy(
         "session-odd",
-        "has a session with every sign that is allowed",
+        "has a session id with every allowed special character",
         WORKS,
-        |site, incoming| named_session(site, incoming, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
+        |server, http_request| {
+            session_with_id(server, http_request, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+        },
     ),
-    legacy("session-long", "has a session of 4 000 characters", WORKS, |site, incoming| {
-        named_session(site, incoming, &"b".repeat(4_000))
+    legacy(
+        "session-long",
+        "has a session id of 4 000 characters",
+        WORKS,
+        |server, http_request| session_with_id(server, http_request, &"b".repeat(4_000)),
+    ),
+    legacy(
+        "session-empty",
+        "has an empty session id, which means no session",
+        WORKS,
+        |server, http_request| {
+            if !http_request.has_http_method("POST")
+                || http_request.rpc_method() == "server/discover"
+            {
+                return None;
+            }
+            if http_request.rpc_method() == "initialize" {
+                return Some(server.respond_to_initialize(http_request, "Mcp-Session-Id: \r\n"));
+            }
+            Some(server.respond_to_message(http_request))
+        },
+    ),
+    legacy(
+        "session-lower-case",
+        "writes its session header in lower case",
+        WORKS,
+        |server, http_request| {
+            (http_request.rpc_method() == "initialize").then(|| {
+                let session = server.new_session();
+                server
+                    .respond_to_initialize(http_request, &format!("mcp-session-id: {session}\r\n"))
+            })
+        },
+    ),
+    legacy("delete-405", "does not support the end of sessions (405)", WORKS, |_, http_request| {
+        http_request
+            .has_http_method("DELETE")
+            .then(|| vec![send(text_response("405 Method Not Allowed", "no"))])
     }),
-    legacy("session-empty", "has an empty session, which is none", WORKS, |site, incoming| {
-        if !incoming.is("POST") || incoming.method() == "server/discover" {
-            return None;
-        }
-        if incoming.method() == "initialize" {
-            return Some(site.initialized(incoming, "Mcp-Session-Id: \r\n"));
-        }
-        Some(site.answered(incoming))
+    legacy("delete-404", "does not support DELETE (404)", WORKS, |_, http_request| {
+        http_request.has_http_method("DELETE").then(|| vec![send(html_response("404 Not Found"))])
     }),
-    legacy("session-lower-case", "writes its session header in lower case", WORKS, |site, i| {
-        (i.method() == "initialize").then(|| {
-            let session = site.new_session();
-            site.initialized(i, &format!("mcp-session-id: {session}\r\n"))
-        })
+    legacy("delete-500", "fails to end sessions (500)", WORKS, |_, http_request| {
+        http_request
+            .has_http_method("DELETE")
+            .then(|| vec![send(text_response("500 Internal Server Error", "no"))])
     }),
-    legacy("delete-405", "does not let go of sessions (405)", WORKS, |_, incoming| {
-        incoming.is("DELETE").then(|| vec![send(plain("405 Method Not Allowed", "no"))])
+    legacy("delete-hangs", "never responds to DELETE", WORKS, |_, http_request| {
+        http_request.has_http_method("DELETE").then(|| vec![Step::Hang])
     }),
-    legacy("delete-404", "does not know DELETE (404)", WORKS, |_, incoming| {
-        incoming.is("DELETE").then(|| vec![send(html("404 Not Found"))])
+    legacy(
+        "notification-200",
+        "responds to notifications with 200 and `{}`",
+        WORKS,
+        |_, http_request| {
+            is_notification(http_request).then(|| vec![send(json_response("200 OK", "{}"))])
+        },
+    ),
+    legacy("notification-204", "responds to notifications with 204", WORKS, |_, http_request| {
+        is_notification(http_request).then(|| vec![send("HTTP/1.1 204 No Content\r\n\r\n")])
     }),
-    legacy("delete-500", "fails to let go of sessions (500)", WORKS, |_, incoming| {
-        incoming.is("DELETE").then(|| vec![send(plain("500 Internal Server Error", "no"))])
+    legacy(
+        "notification-202-text",
+        "responds to notifications with 202 and text",
+        WORKS,
+        |_, http_request| {
+            is_notification(http_request)
+                .then(|| vec![send(text_response("202 Accepted", "Accepted"))])
+        },
+    ),
+    legacy("notification-refused", "rejects notifications (400)", WARNS, |_, http_request| {
+        is_notification(http_request)
+            .then(|| session_error_response("400 Bad Request", -32601, "Method not found"))
     }),
-    legacy("delete-hangs", "never answers DELETE", WORKS, |_, incoming| {
-        incoming.is("DELETE").then(|| vec![Step::Hang])
+    legacy("notification-hangs", "never responds to notifications", WARNS, |_, http_request| {
+        is_notification(http_request).then(|| vec![Step::Hang])
     }),
-    legacy("notification-200", "answers notifications with 200 and `{}`", WORKS, |_, incoming| {
-        is_told(incoming).then(|| vec![send(json("200 OK", "{}"))])
-    }),
-    legacy("notification-204", "answers notifications with 204", WORKS, |_, incoming| {
-        is_told(incoming).then(|| vec![send("HTTP/1.1 204 No Content\r\n\r\n")])
-    }),
-    legacy("notification-202-text", "answers notifications with 202 and a word", WORKS, |_, i| {
-        is_told(i).then(|| vec![send(plain("202 Accepted", "Accepted"))])
-    }),
-    legacy("notification-refused", "refuses notifications (400)", WARNS, |_, incoming| {
-        is_told(incoming).then(|| bad_session("400 Bad Request", -32601, "Method not found"))
-    }),
-    legacy("notification-hangs", "never answers notifications", WARNS, |_, incoming| {
-        is_told(incoming).then(|| vec![Step::Hang])
-    }),
-    legacy("notification-slow", "answers notifications after 200 ms", WORKS, |site, incoming| {
-        let mut script = vec![Step::Wait(site.delay(200))];
-        script.extend(accepted());
-        is_told(incoming).then_some(script)
-    })
-    .tagged(&[Tag::Waits]),
+    legacy(
+        "notification-slow",
+        "responds to notifications after 200 ms",
+        WORKS,
+        |server, http_request| {
+            let mut steps = vec![Step::Wait(server.delay(200))];
+            steps.extend(accepted());
+            is_notification(http_request).then_some(steps)
+        },
+    )
+    .tagged(&[ModeTag::Waits]),
     legacy(
         "needs-initialized",
-        "refuses everything until it got `notifications/initialized`",
+        "rejects everything until it receives `notifications/initialized`",
         WORKS,
-        |site, incoming| {
-            let request = incoming.request()?;
-            let early = site.times("notifications/initialized") == 0
+        |server, http_request| {
+            let request = http_request.rpc_request()?;
+            let early = server.request_count("notifications/initialized") == 0
                 && !["initialize", "server/discover"].contains(&request.method.as_str());
-            early.then(|| bad_session("400 Bad Request", -32002, "Server not initialized"))
+            early.then(|| {
+                session_error_response("400 Bad Request", -32002, "Server not initialized")
+            })
         },
     ),
     legacy(
         "needs-version-header",
-        "refuses every request after `initialize` without the right `MCP-Protocol-Version`",
+        "rejects every request after `initialize` without the correct `MCP-Protocol-Version`",
         WORKS,
-        |_, incoming| {
-            let is_free = ["initialize", "server/discover"].contains(&incoming.method());
-            let is_right = incoming.header("mcp-protocol-version") == Some(answers::LATEST_LEGACY);
+        |_, http_request| {
+            let is_free = ["initialize", "server/discover"].contains(&http_request.rpc_method());
+            let is_right =
+                http_request.header("mcp-protocol-version") == Some(responses::LATEST_LEGACY);
             (!is_free && !is_right).then(|| {
-                bad_session("400 Bad Request", -32000, "Bad Request: Unsupported protocol version")
+                session_error_response(
+                    "400 Bad Request",
+                    -32000,
+                    "Bad Request: Unsupported protocol version",
+                )
             })
         },
     ),
     legacy(
         "needs-accept",
-        "refuses requests that do not accept both kinds of replies (406)",
+        "rejects requests that do not accept JSON and event streams (406)",
         WORKS,
-        |_, incoming| {
-            let accepts = incoming.header("accept").unwrap_or_default();
+        |_, http_request| {
+            let accepts = http_request.header("accept").unwrap_or_default();
             let both =
                 accepts.contains("application/json") && accepts.contains("text/event-stream");
-            (incoming.is("POST") && !both)
-                .then(|| bad_session("406 Not Acceptable", -32000, "Not Acceptable"))
+            (http_request.has_http_method("POST") && !both)
+                .then(|| session_error_response("406 Not Acceptable", -32000, "Not Acceptable"))
         },
     ),
 ];
 
-fn is_told(incoming: &Incoming) -> bool {
-    incoming.asked.is_some() && incoming.request().is_none()
+fn is_notification(http_request: &HttpRequest) -> bool {
+    http_request.client_message.is_some() && http_request.rpc_request().is_none()
 }
 
-fn named_session(site: &mut Site, incoming: &Incoming, name: &str) -> Option<Script> {
-    (incoming.method() == "initialize").then(|| {
-        site.session = Some(name.to_owned());
-        site.initialized(incoming, &format!("Mcp-Session-Id: {name}\r\n"))
+fn session_with_id(
+    server: &mut HttpServer,
+    http_request: &HttpRequest,
+    name: &str,
+) -> Option<Steps> {
+    (http_request.rpc_method() == "initialize").then(|| {
+        server.session = Some(name.to_owned());
+        server.respond_to_initialize(http_request, &format!("Mcp-Session-Id: {name}\r\n"))
     })
 }

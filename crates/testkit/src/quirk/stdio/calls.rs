@@ -1,20 +1,25 @@
-//! Quirks in time: late, early, out of order, cancelled, with progress of all kinds.
+//! Quirks of the time and order of messages: late, cancelled and unordered responses, progress,
+//! logs, unknown notifications.
 
 use serde_json::Value;
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::answers::Request;
-use crate::quirk::mode::{Failure, Tag, WARNS, WORKS, call_fails};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{FailureReason, ModeTag, WARNS, WORKS, call_fails};
+use crate::quirk::responses::ClientMessage;
 
-/// Tells these lines while a call runs, and then answers it.
-const fn telling(name: &'static str, sentence: &'static str, lines: &'static str) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, WORKS, Act::Reply("tools/call", lines))
+/// Sends these lines during a call.
+const fn notifying(
+    name: &'static str,
+    description: &'static str,
+    lines: &'static str,
+) -> StdioQuirk {
+    StdioQuirk::new(name, description, WORKS, StdioBehavior::Response("tools/call", lines))
 }
 
-/// Lines before the answer of a call, which is right for both eras.
-macro_rules! before_answer {
+/// Makes lines followed by the response to a call, which is correct for both eras.
+macro_rules! before_response {
     ($($line:literal),+) => {
         concat!(
             $($line, "\n",)+
@@ -26,76 +31,76 @@ macro_rules! before_answer {
 pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "out-of-order",
-        "collects calls for 50 ms (`QUIRK_DELAY_MS`) and answers the last first",
+        "collects calls for 50 ms (`QUIRK_DELAY_MS`) and responds to the last one first",
         WORKS,
-        Act::Code(out_of_order),
+        StdioBehavior::Handler(out_of_order),
     )
-    .tagged(&[Tag::Waits]),
+    .tagged(&[ModeTag::Waits]),
     StdioQuirk::new(
         "slow-call",
-        "answers a call after 300 ms (`QUIRK_DELAY_MS`)",
+        "responds to a call after 300 ms (`QUIRK_DELAY_MS`)",
         WORKS,
-        Act::Code(|_, event| {
+        StdioBehavior::Handler(|_, event| {
             if event.call().is_some() {
-                settings::pause(300);
+                environment::pause(300);
             }
-            Flow::Usual
+            NextStep::Default
         }),
     )
-    .tagged(&[Tag::Waits]),
+    .tagged(&[ModeTag::Waits]),
     StdioQuirk::new(
         "silent-call",
-        "never answers a call",
-        call_fails(Failure::TimedOut),
-        Act::Code(|_, event| match event.call() {
-            Some(_) => Flow::Done,
-            None => Flow::Usual,
+        "never responds to a call",
+        call_fails(FailureReason::TimedOut),
+        StdioBehavior::Handler(|_, event| match event.call() {
+            Some(_) => NextStep::Done,
+            None => NextStep::Default,
         }),
     ),
     StdioQuirk::new(
         "late-reply",
-        "answers its first call only once that was cancelled; later calls work",
-        call_fails(Failure::TimedOut),
-        Act::Code(late_reply),
+        "responds to its first call only after it was cancelled; later calls work",
+        call_fails(FailureReason::TimedOut),
+        StdioBehavior::Handler(late_reply),
     ),
     StdioQuirk::new(
         "server-cancels",
-        "cancels the request of the client and never answers it",
-        call_fails(Failure::Any),
-        Act::Reply(
+        "cancels the request of the client and never responds to it",
+        call_fails(FailureReason::Any),
+        StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID,"reason":"no"}}"#,
         ),
     ),
-    telling(
+    notifying(
         "server-cancels-and-answers",
-        "cancels the request of the client and answers it all the same",
-        before_answer!(
+        "cancels the request of the client but responds to it",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID}}"#
         ),
     ),
-    telling(
+    notifying(
         "cancels-nonsense",
-        "cancels requests that nobody made",
-        before_answer!(
+        "cancels requests that do not exist",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":987654}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#
         ),
     ),
-    telling(
+    notifying(
         "progress",
-        "tells the progress of a call",
-        before_answer!(
+        "sends progress of a call",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1,"total":2,"message":"half"}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":2,"total":2}}"#
         ),
     ),
     StdioQuirk::new(
         "progress-token-as-text",
-        "tells the progress with the token in quotes",
+        "sends progress with the token as a string",
         WORKS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             if let Some(request) = event.call() {
                 let token = request.progress_token().unwrap_or_else(|| "0".to_owned());
                 let token = Value::from(token.trim_matches('"'));
@@ -104,88 +109,88 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
                     &format!(r#"{{"progressToken":{token},"progress":1}}"#),
                 );
             }
-            Flow::Usual
+            NextStep::Default
         }),
     ),
-    telling(
+    notifying(
         "progress-wrong-token",
-        "tells the progress of something else",
-        before_answer!(
+        "sends progress with unknown, missing and null tokens",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"nobody's","progress":1}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":null}"#
         ),
     ),
-    telling(
+    notifying(
         "progress-decreasing",
-        "tells progress that goes back",
-        before_answer!(
+        "sends progress that decreases",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":9,"total":10}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":-1,"total":0}}"#
         ),
     ),
-    telling(
+    notifying(
         "progress-odd",
-        "tells progress that is no number",
-        before_answer!(
+        "sends progress that is not a valid number",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":"half","total":null,"message":7}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1e999}}"#
         ),
     ),
     StdioQuirk::new(
         "progress-after-reply",
-        "tells the progress of a call that is already answered",
+        "sends progress of a call after the response",
         WORKS,
-        Act::Code(|server, event| {
-            let Some(request) = event.call() else { return Flow::Usual };
-            server.answer(request);
-            progress(server, request, 1);
-            Flow::Done
+        StdioBehavior::Handler(|server, event| {
+            let Some(request) = event.call() else { return NextStep::Default };
+            server.respond(request);
+            send_progress(server, request, 1);
+            NextStep::Done
         }),
     ),
     StdioQuirk::new(
         "progress-keeps-alive",
-        "tells progress five times, 200 ms apart (`QUIRK_DELAY_MS`), before it answers",
+        "sends progress five times, 200 ms apart (`QUIRK_DELAY_MS`), before it responds",
         WORKS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             if let Some(request) = event.call() {
                 for step in 1..=5 {
-                    progress(server, request, step);
-                    settings::pause(200);
+                    send_progress(server, request, step);
+                    environment::pause(200);
                 }
             }
-            Flow::Usual
+            NextStep::Default
         }),
     )
-    .tagged(&[Tag::Waits]),
+    .tagged(&[ModeTag::Waits]),
     StdioQuirk::new(
         "progress-endless",
-        "tells progress every 20 ms (`QUIRK_DELAY_MS`) until it is cancelled, and never answers",
-        call_fails(Failure::TimedOut),
-        Act::Code(progress_endless),
+        "sends progress every 20 ms (`QUIRK_DELAY_MS`) until it is cancelled, and never responds",
+        call_fails(FailureReason::TimedOut),
+        StdioBehavior::Handler(endless_progress),
     )
-    .tagged(&[Tag::Waits]),
-    telling(
+    .tagged(&[ModeTag::Waits]),
+    notifying(
         "logs",
         "logs during a call",
-        before_answer!(
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"crane","data":{"load":3}}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"lifting"}}"#
         ),
     ),
-    telling(
+    notifying(
         "logs-odd",
-        "logs with levels that nobody knows and without data",
-        before_answer!(
+        "logs with unknown levels and without data",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"shout"}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":3,"data":null}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/message"}"#
         ),
     ),
-    telling(
+    notifying(
         "unknown-notifications",
-        "sends notifications that nobody knows",
-        before_answer!(
+        "sends unknown notifications",
+        before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/tides","params":{"high":true}}"#,
             r#"{"jsonrpc":"2.0","method":"","params":[1]}"#,
             r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#
@@ -193,11 +198,11 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "notifications-odd",
-        "sends notifications without a method, with a method that is no text, and with the id null",
+        "sends notifications without a method, with a method that is not a string, and with the id null",
         WARNS,
-        Act::Reply(
+        StdioBehavior::Response(
             "tools/call",
-            before_answer!(
+            before_response!(
                 r#"{"jsonrpc":"2.0","params":{}}"#,
                 r#"{"jsonrpc":"2.0","method":5}"#,
                 r#"{"jsonrpc":"2.0","id":null,"method":"notifications/message","params":{"level":"info","data":"x"}}"#,
@@ -209,16 +214,16 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         "long-method",
         "sends a notification whose method has a megabyte (`QUIRK_BYTES`)",
         WORKS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             if event.call().is_some() {
-                server.notify(&"notifications/".repeat(settings::bytes(1 << 20) / 14), "{}");
+                server.notify(&"notifications/".repeat(environment::bytes(1 << 20) / 14), "{}");
             }
-            Flow::Usual
+            NextStep::Default
         }),
     ),
 ];
 
-fn progress(server: &mut Server, request: &Request, step: u32) -> bool {
+fn send_progress(server: &mut StdioServer, request: &ClientMessage, step: u32) -> bool {
     let Some(token) = request.progress_token() else { return true };
     server.notify(
         "notifications/progress",
@@ -230,35 +235,35 @@ fn is_cancelled(message: &Value) -> bool {
     message.get("method").and_then(Value::as_str) == Some("notifications/cancelled")
 }
 
-fn out_of_order(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
+fn out_of_order(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
     let mut calls = vec![request.clone()];
     let is_call =
         |message: &Value| message.get("method").and_then(Value::as_str) == Some("tools/call");
-    while let Some(message) = server.wait_for(settings::delay(50), is_call) {
-        calls.extend(Request::of(&message));
+    while let Some(message) = server.wait_for(environment::delay(50), is_call) {
+        calls.extend(ClientMessage::parse(&message));
     }
     for call in calls.iter().rev() {
-        server.answer(call);
+        server.respond(call);
     }
-    Flow::Done
+    NextStep::Done
 }
 
-fn late_reply(server: &mut Server, event: &Event<'_>) -> Flow {
-    if event.call().is_some() && server.times("tools/call") == 1 {
-        server.wait_for(settings::lifetime(), is_cancelled);
+fn late_reply(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    if event.call().is_some() && server.message_count("tools/call") == 1 {
+        server.wait_for(environment::lifetime(), is_cancelled);
     }
-    Flow::Usual
+    NextStep::Default
 }
 
-fn progress_endless(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
-    let steps = settings::lifetime().as_millis() / settings::delay(20).as_millis().max(1);
+fn endless_progress(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
+    let steps = environment::lifetime().as_millis() / environment::delay(20).as_millis().max(1);
     for step in 1..=u32::try_from(steps).unwrap_or(u32::MAX) {
-        let somebody_reads = progress(server, request, step);
-        if !somebody_reads || server.wait_for(settings::delay(20), is_cancelled).is_some() {
+        let is_open = send_progress(server, request, step);
+        if !is_open || server.wait_for(environment::delay(20), is_cancelled).is_some() {
             break;
         }
     }
-    Flow::Done
+    NextStep::Done
 }

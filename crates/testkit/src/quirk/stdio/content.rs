@@ -1,39 +1,39 @@
-//! Quirks of what a call returns: content blocks, structured content, sizes.
+//! Quirks of the results of calls: content blocks, structured content, sizes.
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::answers;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS, call_fails};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS, call_fails};
+use crate::quirk::responses;
 
-const fn called(
+const fn call_result(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
+    description: &'static str,
+    expect: ExpectedOutcome,
     result: &'static str,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Result("tools/call", result))
+    StdioQuirk::new(name, description, expect, StdioBehavior::Result("tools/call", result))
 }
 
-/// One odd block beside the good one.
-macro_rules! one_odd {
-    ($name:literal, $sentence:literal, $expect:expr, $block:literal) => {
-        called(
+/// Returns one unusual block beside the valid one.
+macro_rules! with_block {
+    ($name:literal, $description:literal, $expect:expr, $block:literal) => {
+        call_result(
             $name,
-            $sentence,
+            $description,
             $expect,
             concat!(r#"{"content":["#, $block, r#",{"type":"text","text":$TEXT}]}"#),
         )
     };
 }
 
-/// A result with structured content that must come through as it is written.
-macro_rules! exact {
-    ($name:literal, $sentence:literal, $value:literal) => {
-        called(
+/// Returns structured content that the client must keep byte for byte.
+macro_rules! structured_content {
+    ($name:literal, $description:literal, $value:literal) => {
+        call_result(
             $name,
-            $sentence,
-            Expect::Returns { tools: 2, raw: $value },
+            $description,
+            ExpectedOutcome::Returns { tools: 2, raw: $value },
             concat!(
                 r#"{"content":[{"type":"text","text":$TEXT}],"structuredContent":"#,
                 $value,
@@ -44,55 +44,65 @@ macro_rules! exact {
 }
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    one_odd!(
+    with_block!(
         "content-unknown-type",
-        "returns a block of a kind that nobody knows",
+        "returns a block of an unknown type",
         WORKS,
         r#"{"type":"hologram","depth":3,"data":{"a":1}}"#
     ),
-    one_odd!(
+    with_block!(
         "content-null-text",
         "returns a text block whose text is null",
         WARNS,
         r#"{"type":"text","text":null}"#
     ),
-    one_odd!(
+    with_block!(
         "content-number-text",
         "returns a text block whose text is a number",
         WARNS,
         r#"{"type":"text","text":42}"#
     ),
-    one_odd!("content-no-text", "returns a text block without a text", WARNS, r#"{"type":"text"}"#),
-    one_odd!("content-no-type", "returns a block without a type", WARNS, r#"{"text":"typeless"}"#),
-    one_odd!("content-null-block", "returns null among its blocks", WARNS, "null"),
-    one_odd!("content-text-block", "returns a text among its blocks", WARNS, r#""plain""#),
-    one_odd!(
+    with_block!(
+        "content-no-text",
+        "returns a text block without a text",
+        WARNS,
+        r#"{"type":"text"}"#
+    ),
+    with_block!(
+        "content-no-type",
+        "returns a block without a type",
+        WARNS,
+        r#"{"text":"typeless"}"#
+    ),
+    with_block!("content-null-block", "returns null among its blocks", WARNS, "null"),
+    with_block!("content-text-block", "returns a string among its blocks", WARNS, r#""plain""#),
+    with_block!(
         "content-odd-image",
-        "returns an image that is no base64 and has no type",
+        "returns an image and audio whose data is not base64, with missing or invalid types",
         WARNS,
         r#"{"type":"image","data":"%%%"},{"type":"audio","data":null,"mimeType":1}"#
     ),
-    one_odd!(
+    with_block!(
         "content-odd-resource",
-        "returns resources without what they need",
+        "returns resources without required members",
         WARNS,
         r#"{"type":"resource"},{"type":"resource","resource":{"uri":5,"text":null}},{"type":"resource_link","name":[]}"#
     ),
-    one_odd!(
+    with_block!(
         "content-odd-annotations",
-        "returns a block whose annotations are of wrong types",
+        "returns a block whose annotations have wrong types",
         WORKS,
         r#"{"type":"text","text":"x","annotations":{"audience":"user","priority":"high"},"_meta":[]}"#
     ),
-    one_odd!(
+    with_block!(
         "content-nul",
         "returns a text with NUL and control characters",
         WORKS,
         r#"{"type":"text","text":"a\u0000b\u001b[2J\u202e"}"#
     ),
-    one_odd!(
+    with_block!(
         "content-lone-surrogate",
-        "returns a text with half a character as an escape",
+        "returns a text with a lone surrogate as an escape",
         WORKS,
         r#"{"type":"text","text":"half \ud800 of"}"#
     ),
@@ -100,162 +110,181 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         "content-not-utf8",
         "returns a text with bytes that are not UTF-8",
         WARNS,
-        Act::Code(not_utf8),
+        StdioBehavior::Handler(not_utf8),
     ),
-    called(
+    call_result(
         "content-missing",
         "returns a result without content",
-        Expect::Returns { tools: 2, raw: "{" },
+        ExpectedOutcome::Returns { tools: 2, raw: "{" },
         "{}",
     ),
-    called(
+    call_result(
         "content-null",
         "returns null as its content",
-        Expect::Returns { tools: 2, raw: "\"content\":null" },
+        ExpectedOutcome::Returns { tools: 2, raw: "\"content\":null" },
         r#"{"content":null}"#,
     ),
-    called(
+    call_result(
         "content-text",
-        "returns a text as its content",
-        Expect::Returns { tools: 2, raw: "\"content\":\"" },
+        "returns a string as its content",
+        ExpectedOutcome::Returns { tools: 2, raw: "\"content\":\"" },
         r#"{"content":$TEXT}"#,
     ),
-    called(
+    call_result(
         "content-object",
         "returns one block as its content, without the array",
-        Expect::Returns { tools: 2, raw: "\"content\":{" },
+        ExpectedOutcome::Returns { tools: 2, raw: "\"content\":{" },
         r#"{"content":{"type":"text","text":$TEXT}}"#,
     ),
-    called(
+    call_result(
         "content-old-shape",
-        "returns a `toolResult` like servers before the first release",
-        Expect::Returns { tools: 2, raw: "\"toolResult\":\"" },
+        "returns a `toolResult`, like servers before the first release",
+        ExpectedOutcome::Returns { tools: 2, raw: "\"toolResult\":\"" },
         r#"{"toolResult":$TEXT}"#,
     ),
     StdioQuirk::new(
         "call-null",
-        "returns null",
-        call_fails(Failure::BadResult),
-        Act::Reply("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"result":null}"#),
+        "returns null as its result",
+        call_fails(FailureReason::BadResult),
+        StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"result":null}"#),
     ),
     StdioQuirk::new(
         "call-text",
-        "returns a text",
-        call_fails(Failure::BadResult),
-        Act::Reply("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"result":$TEXT}"#),
+        "returns a string as its result",
+        call_fails(FailureReason::BadResult),
+        StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"result":$TEXT}"#),
     ),
-    called(
+    call_result(
         "is-error",
-        "returns a result that says the tool failed",
-        Expect::Returns { tools: 2, raw: "\"isError\":true" },
+        "returns a result with `isError: true`",
+        ExpectedOutcome::Returns { tools: 2, raw: "\"isError\":true" },
         r#"{"content":[{"type":"text","text":"the crane is broken"}],"isError":true}"#,
     ),
-    called(
+    call_result(
         "is-error-text",
-        "says \"false\" as a text where it means that all is well",
+        "returns `isError` as the string \"false\"",
         WARNS,
         r#"{"content":[{"type":"text","text":$TEXT}],"isError":"false"}"#,
     ),
-    called(
+    call_result(
         "is-error-null",
-        "says null where it means that all is well",
+        "returns `isError: null`",
         WORKS,
         r#"{"content":[{"type":"text","text":$TEXT}],"isError":null,"structuredContent":null,"_meta":null}"#,
     ),
-    exact!(
+    structured_content!(
         "digits-integer",
         "returns an integer of 23 digits",
         r#"{"big":12345678901234567890123}"#
     ),
-    exact!("digits-minus-zero", "returns minus zero", r#"{"zero":-0.0,"none":-0}"#),
-    exact!("digits-exponent", "returns a number that no double can hold", r#"{"far":1e400}"#),
-    exact!(
+    structured_content!("digits-minus-zero", "returns minus zero", r#"{"zero":-0.0,"none":-0}"#),
+    structured_content!(
+        "digits-exponent",
+        "returns a number that no double can hold",
+        r#"{"far":1e400}"#
+    ),
+    structured_content!(
         "digits-fraction",
         "returns a fraction with 40 digits and zeros at the end",
         r#"{"tenth":0.1000000000000000055511151231257827021100}"#
     ),
-    exact!(
+    structured_content!(
         "keys-as-written",
-        "returns keys that are out of order, repeated and empty",
+        "returns keys that are unordered, repeated and empty",
         r#"{"z":1,"a":2,"":3,"z":4,"\u0061b":5}"#
     ),
-    exact!(
+    structured_content!(
         "blanks-as-written",
-        "returns blanks between the parts of its structured content",
+        "returns white space in its structured content",
         r#"{ "a" : [ 1,  2 ] }"#
     ),
-    exact!("structured-array", "returns an array as its structured content", "[1,\"two\",null]"),
-    exact!("structured-text", "returns a text as its structured content", r#""just text""#),
-    called(
+    structured_content!(
+        "structured-array",
+        "returns an array as its structured content",
+        "[1,\"two\",null]"
+    ),
+    structured_content!(
+        "structured-text",
+        "returns a string as its structured content",
+        r#""just text""#
+    ),
+    call_result(
         "unknown-fields",
-        "returns fields that nobody knows",
-        Expect::Returns { tools: 2, raw: r#""x-harbour":{"berth":7}"# },
+        "returns unknown members",
+        ExpectedOutcome::Returns { tools: 2, raw: r#""x-harbour":{"berth":7}"# },
         r#"{"x-harbour":{"berth":7},"content":[{"type":"text","text":$TEXT,"x-lang":"de"}]}"#,
     ),
     StdioQuirk::new(
         "deep-result",
         "returns structured content nested 10 000 deep (`QUIRK_COUNT`)",
         WORKS,
-        Act::Code(deep_result),
+        StdioBehavior::Handler(deep_result),
     ),
     StdioQuirk::new(
         "line-17mb",
         "returns 17 MB (`QUIRK_BYTES`) in one line",
         WORKS,
-        Act::Code(|server, event| long_line(server, event, 17 << 20)),
+        StdioBehavior::Handler(|server, event| long_line(server, event, 17 << 20)),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
     StdioQuirk::new(
         "line-70mb",
-        "returns 70 MB (`QUIRK_BYTES`) in one line, more than anybody should keep",
-        call_fails(Failure::TooLarge),
-        Act::Code(|server, event| long_line(server, event, 70 << 20)),
+        "returns 70 MB (`QUIRK_BYTES`) in one line, more than a client should buffer",
+        call_fails(FailureReason::TooLarge),
+        StdioBehavior::Handler(|server, event| long_line(server, event, 70 << 20)),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
     StdioQuirk::new(
         "many-blocks",
         "returns 100 000 blocks (`QUIRK_COUNT`)",
         WORKS,
-        Act::Code(many_blocks),
+        StdioBehavior::Handler(many_blocks),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
 ];
 
-fn not_utf8(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
+fn not_utf8(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
     let template = r#"{"content":[{"type":"text","text":"$BAD"},{"type":"text","text":$TEXT}]}"#;
-    let result = answers::dress(server.era, "tools/call", &answers::fill(template, request));
-    let reply = answers::reply(request.id(), &Ok(result));
-    let (before, after) = reply.split_once("$BAD").unwrap_or((&reply, ""));
+    let result = responses::add_modern_members(
+        server.era,
+        "tools/call",
+        &responses::fill_placeholders(template, request),
+    );
+    let response = responses::rpc_response(request.id(), &Ok(result));
+    let (before, after) = response.split_once("$BAD").unwrap_or((&response, ""));
     let bytes = [before.as_bytes(), b"caf\xe9 \xff\xfe \xc3", after.as_bytes(), b"\n"].concat();
-    server.write(&bytes);
-    Flow::Done
+    server.write_bytes(&bytes);
+    NextStep::Done
 }
 
-fn deep_result(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
-    let depth = settings::count(10_000);
+fn deep_result(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
+    let depth = environment::count(10_000);
     let value = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let content = r#"{"content":[{"type":"text","text":$TEXT}],"structuredContent":"#;
-    server.result(request, &format!("{content}{{\"deep\":{value}}}}}"));
-    Flow::Done
+    server.send_result(request, &format!("{content}{{\"deep\":{value}}}}}"));
+    NextStep::Done
 }
 
-fn long_line(server: &mut Server, event: &Event<'_>, size: usize) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
-    let filler = "x".repeat(settings::bytes(size));
-    server.result(
+fn long_line(server: &mut StdioServer, event: &Event<'_>, size: usize) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
+    let filler = "x".repeat(environment::bytes(size));
+    server.send_result(
         request,
         &format!(
             r#"{{"content":[{{"type":"text","text":$TEXT}},{{"type":"text","text":"{filler}"}}]}}"#
         ),
     );
-    Flow::Done
+    NextStep::Done
 }
 
-fn many_blocks(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
-    let blocks = r#",{"type":"text","text":"."}"#.repeat(settings::count(100_000));
-    server.result(request, &format!(r#"{{"content":[{{"type":"text","text":$TEXT}}{blocks}]}}"#));
-    Flow::Done
+fn many_blocks(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
+    let blocks = r#",{"type":"text","text":"."}"#.repeat(environment::count(100_000));
+    server.send_result(
+        request,
+        &format!(r#"{{"content":[{{"type":"text","text":$TEXT}}{blocks}]}}"#),
+    );
+    NextStep::Done
 }

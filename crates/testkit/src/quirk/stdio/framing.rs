@@ -1,200 +1,213 @@
-//! Quirks of the lines: what stands between, before and around messages on stdout.
+//! Quirks of the framing: text between, before and around the JSON lines on stdout.
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS};
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    StdioQuirk::new("well-behaved", "has no quirk at all", WORKS, Act::Behave),
+    StdioQuirk::new("well-behaved", "has no quirk at all", WORKS, StdioBehavior::Correct),
     StdioQuirk::new(
         "banner",
         "prints a line of text before its first message",
         WARNS,
-        Act::Greet(b"Starting the harbour server, please wait ...\n"),
+        StdioBehavior::StartWith(b"Starting the harbour server, please wait ...\n"),
     ),
     StdioQuirk::new(
         "banner-between",
-        "prints a line of text before every reply",
+        "prints a line of text before every response",
         WARNS,
-        Act::Envelope("INFO: handling a request\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope("INFO: handling a request\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
     ),
     StdioQuirk::new(
         "banner-in-colour",
-        "greets with colours and pictures",
+        "prints colors and emoji before its first message",
         WARNS,
-        Act::Greet("\u{1b}[32m✔ ready\u{1b}[0m \u{1F6A2}\r\n\u{1b}[2K\u{7}\n".as_bytes()),
+        StdioBehavior::StartWith(
+            "\u{1b}[32m✔ ready\u{1b}[0m \u{1F6A2}\r\n\u{1b}[2K\u{7}\n".as_bytes(),
+        ),
     ),
     StdioQuirk::new(
         "json-log",
-        "prints a JSON log line before every reply",
+        "prints a JSON log line before every response",
         WARNS,
-        Act::Envelope(
+        StdioBehavior::Envelope(
             "{\"level\":\"info\",\"time\":1,\"message\":\"handled\"}\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}",
         ),
     ),
     StdioQuirk::new(
         "json-log-with-id",
-        "prints a JSON log line that has the id of the request, but no result",
+        "prints a JSON log line with the id of the request before every response",
         WARNS,
-        Act::Envelope(
+        StdioBehavior::Envelope(
             "{\"level\":\"info\",\"id\":$ID,\"msg\":\"handled\"}\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}",
         ),
     ),
     StdioQuirk::new(
         "json-scalars",
-        "prints lines that are JSON, but no objects",
+        "prints lines of JSON that are not objects",
         WARNS,
-        Act::Envelope("true\n42\n\"text\"\nnull\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope("true\n42\n\"text\"\nnull\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
     ),
     StdioQuirk::new(
         "json-arrays",
-        "prints arrays that are no batches",
+        "prints arrays that are not batches",
         WARNS,
-        Act::Envelope("[]\n[1,2]\n[null,\"x\",{}]\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope(
+            "[]\n[1,2]\n[null,\"x\",{}]\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}",
+        ),
     ),
     StdioQuirk::new(
         "half-json",
-        "prints lines that only start like JSON",
+        "prints lines that start like JSON but are not JSON",
         WARNS,
-        Act::Envelope("{starting: server}\n[info] x\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope(
+            "{starting: server}\n[info] x\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}",
+        ),
     ),
     StdioQuirk::new(
         "empty-lines",
-        "prints empty lines and blanks around its messages",
+        "prints empty lines and white space around its messages",
         WORKS,
-        Act::Envelope("\n\n  \t\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\n\n"),
+        StdioBehavior::Envelope("\n\n  \t\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\n\n"),
     ),
     StdioQuirk::new(
         "crlf",
         "ends its lines with carriage return and line feed",
         WORKS,
-        Act::Envelope("{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\r"),
+        StdioBehavior::Envelope("{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\r"),
     ),
-    StdioQuirk::new("bom", "starts with a byte-order mark", WARNS, Act::Greet(b"\xef\xbb\xbf")),
+    StdioQuirk::new(
+        "bom",
+        "starts with a byte-order mark",
+        WARNS,
+        StdioBehavior::StartWith(b"\xef\xbb\xbf"),
+    ),
     StdioQuirk::new(
         "bom-every",
-        "puts a byte-order mark before every message",
+        "writes a byte-order mark before every message",
         WARNS,
-        Act::Envelope("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
     ),
     StdioQuirk::new(
         "padded",
-        "pads its JSON with blanks",
+        "pads its JSON with white space",
         WORKS,
-        Act::Envelope(" \t { \"jsonrpc\" : \"2.0\" ,\t\"id\" : $ID , $BODY } \t "),
+        StdioBehavior::Envelope(" \t { \"jsonrpc\" : \"2.0\" ,\t\"id\" : $ID , $BODY } \t "),
     ),
     StdioQuirk::new(
         "nul-bytes",
-        "puts a NUL byte after every message and a line of them between",
+        "writes a NUL byte after every message and a line of NUL bytes after that",
         WARNS,
-        Act::Envelope("{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\0\n\0\0\0"),
+        StdioBehavior::Envelope("{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\0\n\0\0\0"),
     ),
     StdioQuirk::new(
         "binary-lines",
         "prints lines that are not UTF-8",
         WARNS,
-        Act::Greet(b"\xff\xfe\x00s\x00t\n\xc3\x28\n\x80\n"),
+        StdioBehavior::StartWith(b"\xff\xfe\x00s\x00t\n\xc3\x28\n\x80\n"),
     ),
     StdioQuirk::new(
         "header-framing",
-        "frames like a language server: a Content-Length header and an empty line",
+        "writes a `Content-Length` header and an empty line before every message, as in LSP",
         WARNS,
-        Act::Envelope("Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}"),
+        StdioBehavior::Envelope(
+            "Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}",
+        ),
     ),
     StdioQuirk::new(
         "two-on-a-line",
-        "puts a notification on the line of every reply",
+        "writes a notification on the line of every response",
         WARNS,
-        Act::Envelope(
+        StdioBehavior::Envelope(
             "{\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"x\"}}",
         ),
     ),
     StdioQuirk::new(
         "pretty-printed",
-        "spreads its JSON over lines",
+        "splits its JSON over several lines",
         WARNS,
-        Act::Envelope("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  $BODY\n}"),
+        StdioBehavior::Envelope("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  $BODY\n}"),
     ),
     StdioQuirk::new(
         "newline-first",
-        "puts the line end before a message and not after, so its first answer never ends",
-        Expect::ConnectFails { because: Failure::TimedOut },
-        Act::Code(newline_first),
+        "writes the line end before a message and not after it, so its first response never ends",
+        ExpectedOutcome::ConnectFails { because: FailureReason::TimedOut },
+        StdioBehavior::Handler(newline_first),
     )
     .legacy(),
     StdioQuirk::new(
         "newline-first-modern",
-        "does the same; the answer to the second probe ends that to the first one",
-        Expect::ListFails { because: Failure::TimedOut },
-        Act::Code(newline_first),
+        "does the same; the response to the second probe ends that to the first one",
+        ExpectedOutcome::ListFails { because: FailureReason::TimedOut },
+        StdioBehavior::Handler(newline_first),
     )
     .modern(),
     StdioQuirk::new(
         "event-stream",
         "writes server-sent events on stdout",
         WARNS,
-        Act::Envelope("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\n"),
+        StdioBehavior::Envelope("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":$ID,$BODY}\n"),
     ),
     StdioQuirk::new(
         "single-quotes",
-        "writes something that only looks like JSON, for ever",
-        Expect::ConnectFails { because: Failure::Any },
-        Act::Envelope("{'jsonrpc': '2.0', 'id': $ID, 'result': None}"),
+        "writes all responses with single quotes, which is not JSON",
+        ExpectedOutcome::ConnectFails { because: FailureReason::Any },
+        StdioBehavior::Envelope("{'jsonrpc': '2.0', 'id': $ID, 'result': None}"),
     ),
     StdioQuirk::new(
         "long-junk-line",
         "prints a megabyte (`QUIRK_BYTES`) of text in one line before its first message",
         WARNS,
-        Act::Code(long_junk_line),
+        StdioBehavior::Handler(long_junk_line),
     ),
     StdioQuirk::new(
         "deep-junk",
         "prints a line of 100 000 opening brackets (`QUIRK_COUNT`)",
         WARNS,
-        Act::Code(deep_junk),
+        StdioBehavior::Handler(deep_junk),
     ),
     StdioQuirk::new(
         "drip",
-        "writes its replies in small pieces with pauses (`QUIRK_DELAY_MS`, 2)",
+        "writes its responses in small parts with pauses of 2 ms (`QUIRK_DELAY_MS`)",
         WORKS,
-        Act::Code(drip),
+        StdioBehavior::Handler(drip),
     )
-    .tagged(&[Tag::Waits]),
+    .tagged(&[ModeTag::Waits]),
 ];
 
-fn newline_first(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Event::Asked(request) = event else { return Flow::Usual };
-    let answer = crate::quirk::answers::answer(server.era, request);
-    let reply = crate::quirk::answers::reply(request.id(), &answer);
-    server.write(format!("\n{reply}").as_bytes());
-    Flow::Done
+fn newline_first(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Event::Request(request) = event else { return NextStep::Default };
+    let outcome = crate::quirk::responses::correct_result(server.era, request);
+    let response = crate::quirk::responses::rpc_response(request.id(), &outcome);
+    server.write_bytes(format!("\n{response}").as_bytes());
+    NextStep::Done
 }
 
-fn long_junk_line(server: &mut Server, event: &Event<'_>) -> Flow {
+fn long_junk_line(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
     if matches!(event, Event::Start) {
-        server.say(&"loading ".repeat(settings::bytes(1 << 20) / 8));
+        server.send_line(&"loading ".repeat(environment::bytes(1 << 20) / 8));
     }
-    Flow::Usual
+    NextStep::Default
 }
 
-fn deep_junk(server: &mut Server, event: &Event<'_>) -> Flow {
+fn deep_junk(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
     if matches!(event, Event::Start) {
-        server.say(&"[".repeat(settings::count(100_000)));
+        server.send_line(&"[".repeat(environment::count(100_000)));
     }
-    Flow::Usual
+    NextStep::Default
 }
 
-fn drip(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Event::Asked(request) = event else { return Flow::Usual };
-    let answer = crate::quirk::answers::answer(server.era, request);
-    let reply = crate::quirk::answers::reply(request.id(), &answer) + "\n";
-    // Seven bytes cut names, escapes and characters of several bytes in two.
-    for piece in reply.as_bytes().chunks(7) {
-        if !server.write(piece) {
-            return Flow::Exit(0);
+fn drip(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Event::Request(request) = event else { return NextStep::Default };
+    let outcome = crate::quirk::responses::correct_result(server.era, request);
+    let response = crate::quirk::responses::rpc_response(request.id(), &outcome) + "\n";
+    // Parts of seven bytes split names, escapes and multi-byte characters.
+    for part in response.as_bytes().chunks(7) {
+        if !server.write_bytes(part) {
+            return NextStep::Exit(0);
         }
-        settings::pause(2);
+        environment::pause(2);
     }
-    Flow::Done
+    NextStep::Done
 }

@@ -1,150 +1,150 @@
-//! Quirks of the legacy handshake: what `initialize` returns, and when the server is ready.
+//! Quirks of the legacy handshake: the result of `initialize`, and when the server is ready.
 
 use serde_json::Value;
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS};
 
 /// A quirk in the result of `initialize`.
-const fn hello(
+const fn initialize_result(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
+    description: &'static str,
+    expect: ExpectedOutcome,
     result: &'static str,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Result("initialize", result)).legacy()
+    StdioQuirk::new(name, description, expect, StdioBehavior::Result("initialize", result)).legacy()
 }
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    hello(
+    initialize_result(
         "capabilities-true",
         "declares `tools: true`",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":true},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "capabilities-null",
         "declares `capabilities: null`",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":null,"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "capabilities-missing",
         "declares no capabilities",
         WARNS,
         r#"{"protocolVersion":"$VERSION","serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "capabilities-array",
         "declares its capabilities as an array of names",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":["tools"],"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "capabilities-without-tools",
-        "has tools that it does not declare",
-        Expect::Works { tools: 2, warnings: false },
+        "has tools but does not declare the capability",
+        ExpectedOutcome::Works { tools: 2, warnings: false },
         r#"{"protocolVersion":"$VERSION","capabilities":{},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "capabilities-odd",
-        "declares capabilities with values of other types",
+        "declares capabilities with values of wrong types",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{"listChanged":"yes"},"resources":false,"prompts":null,"logging":[],"experimental":3},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "info-missing",
-        "does not say who it is",
+        "sends no `serverInfo`",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}}}"#,
     ),
-    hello(
+    initialize_result(
         "info-null",
-        "says that it is null",
+        "sends `serverInfo: null`",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":null}"#,
     ),
-    hello(
+    initialize_result(
         "info-text",
-        "says who it is with a text",
+        "sends `serverInfo` as a string",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":"wharf-quirk 1.0"}"#,
     ),
-    hello(
+    initialize_result(
         "info-without-version",
-        "does not say its version",
+        "sends `serverInfo` without a version",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":{"name":"wharf-quirk"}}"#,
     ),
-    hello(
+    initialize_result(
         "info-without-name",
-        "does not say its name",
+        "sends `serverInfo` without a name",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":{"version":"1"}}"#,
     ),
-    hello(
+    initialize_result(
         "info-version-number",
-        "has a number as its version, and a title and icons of odd types",
+        "sends `serverInfo` with a version, title and icons of wrong types",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":{"name":"wharf-quirk","version":1.0,"title":7,"icons":"none"}}"#,
     ),
-    hello(
+    initialize_result(
         "instructions-odd",
-        "has instructions that are no text",
+        "sends instructions that are not a string",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":$INFO,"instructions":["be","kind"]}"#,
     ),
-    hello(
+    initialize_result(
         "version-missing",
-        "does not say the protocol version",
+        "sends no protocol version",
         WARNS,
         r#"{"capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-number",
-        "says the protocol version as a number",
+        "sends the protocol version as a number",
         WARNS,
         r#"{"protocolVersion":20250618,"capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-unknown",
-        "says a protocol version of the far future",
+        "sends a protocol version of the far future",
         WARNS,
         r#"{"protocolVersion":"2099-01-01","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-early",
-        "says a protocol version from before the first release",
+        "sends a protocol version from before the first release",
         WARNS,
         r#"{"protocolVersion":"2024-10-07","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-modern",
-        "answers `initialize` with the modern version, newer than asked",
+        "responds to `initialize` with the modern version, newer than requested",
         WARNS,
         r#"{"protocolVersion":"2026-07-28","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-2024-11-05",
         "speaks 2024-11-05",
         WORKS,
         r#"{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-2025-03-26",
         "speaks 2025-03-26",
         WORKS,
         r#"{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-2025-06-18",
         "speaks 2025-06-18",
         WORKS,
         r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":$INFO}"#,
     ),
-    hello(
+    initialize_result(
         "version-2025-11-25",
         "speaks 2025-11-25",
         WORKS,
@@ -152,29 +152,29 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "version-refused",
-        "refuses every version but 2024-11-05, and says so in the error",
+        "rejects every version but 2024-11-05, which it names in the error",
         WORKS,
-        Act::Code(version_refused),
+        StdioBehavior::Handler(reject_version),
     )
     .legacy(),
-    hello("initialize-empty", "answers `initialize` with an empty result", WARNS, "{}"),
-    hello(
+    initialize_result("initialize-empty", "responds to `initialize` with an empty result", WARNS, "{}"),
+    initialize_result(
         "initialize-null",
-        "answers `initialize` with null",
-        Expect::ConnectFails { because: Failure::BadResult },
+        "responds to `initialize` with null",
+        ExpectedOutcome::ConnectFails { because: FailureReason::BadResult },
         "null",
     ),
-    hello(
+    initialize_result(
         "initialize-text",
-        "answers `initialize` with a text",
-        Expect::ConnectFails { because: Failure::BadResult },
+        "responds to `initialize` with a string",
+        ExpectedOutcome::ConnectFails { because: FailureReason::BadResult },
         "\"ok\"",
     ),
     StdioQuirk::new(
         "initialize-refused",
-        "answers `initialize` with an error",
-        Expect::ConnectFails { because: Failure::Refused },
-        Act::Reply(
+        "responds to `initialize` with an error",
+        ExpectedOutcome::ConnectFails { because: FailureReason::Refused },
+        StdioBehavior::Response(
             "initialize",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}"#,
         ),
@@ -182,109 +182,109 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     .legacy(),
     StdioQuirk::new(
         "initialize-error-first",
-        "answers the first `initialize` with an error and the second well",
+        "responds to the first `initialize` with an error and to the second correctly",
         WORKS,
-        Act::Code(|server, event| match event.asks("initialize") {
-            Some(request) if server.times("initialize") == 1 => {
-                server.refuse(request, -32603, "still starting");
-                Flow::Done
+        StdioBehavior::Handler(|server, event| match event.request("initialize") {
+            Some(request) if server.message_count("initialize") == 1 => {
+                server.send_error(request, -32603, "still starting");
+                NextStep::Done
             }
-            _ => Flow::Usual,
+            _ => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "initialize-garbage-first",
-        "answers the first `initialize` like a failed call and the second well; a client may go on or try again",
+        "responds to the first `initialize` like a failed call and to the second correctly; a client may continue or retry",
         WARNS,
-        Act::Code(|server, event| match event.asks("initialize") {
-            Some(request) if server.times("initialize") == 1 => {
-                server.result(request, r#"{"isError":true,"content":[]}"#);
-                Flow::Done
+        StdioBehavior::Handler(|server, event| match event.request("initialize") {
+            Some(request) if server.message_count("initialize") == 1 => {
+                server.send_result(request, r#"{"isError":true,"content":[]}"#);
+                NextStep::Done
             }
-            _ => Flow::Usual,
+            _ => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "needs-initialized",
-        "refuses everything until it got `notifications/initialized`",
+        "rejects everything until it receives `notifications/initialized`",
         WORKS,
-        Act::Code(|server, event| match event {
-            Event::Asked(request) if is_too_early(server, &request.method) => {
-                server.refuse(request, -32002, "Server not initialized");
-                Flow::Done
+        StdioBehavior::Handler(|server, event| match event {
+            Event::Request(request) if is_too_early(server, &request.method) => {
+                server.send_error(request, -32002, "Server not initialized");
+                NextStep::Done
             }
-            _ => Flow::Usual,
+            _ => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "silent-until-initialized",
-        "ignores everything until it got `notifications/initialized`",
+        "ignores everything until it receives `notifications/initialized`",
         WORKS,
-        Act::Code(|server, event| match event {
-            Event::Asked(request) if is_too_early(server, &request.method) => Flow::Done,
-            _ => Flow::Usual,
+        StdioBehavior::Handler(|server, event| match event {
+            Event::Request(request) if is_too_early(server, &request.method) => NextStep::Done,
+            _ => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "refuses-notifications",
-        "answers notifications with an error without an id",
+        "responds to notifications with an error whose id is null",
         WARNS,
-        Act::Code(|server, event| {
-            if let Event::Told = event {
-                server.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}"#);
+        StdioBehavior::Handler(|server, event| {
+            if let Event::Notification = event {
+                server.send_line(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}"#);
             }
-            Flow::Usual
+            NextStep::Default
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "slow-first-answer",
-        "downloads itself first: no answer for 12 s (`QUIRK_DELAY_MS`)",
+        "sends its first response after 12 s (`QUIRK_DELAY_MS`), as if it were downloaded first",
         WORKS,
-        Act::Code(|_, event| {
+        StdioBehavior::Handler(|_, event| {
             if let Event::Start = event {
-                settings::pause(12_000);
+                environment::pause(12_000);
             }
-            Flow::Usual
+            NextStep::Default
         }),
     )
-    .tagged(&[Tag::Waits]),
+    .tagged(&[ModeTag::Waits]),
     StdioQuirk::new(
         "tools-by-capabilities",
-        "has a tool more for each of roots, sampling and elicitation that the client declares",
+        "has an additional tool for each of roots, sampling and elicitation that the client declares",
         WORKS,
-        Act::Code(tools_by_capabilities),
+        StdioBehavior::Handler(tools_by_capabilities),
     ),
 ];
 
-fn is_too_early(server: &Server, method: &str) -> bool {
-    server.times("notifications/initialized") == 0
+fn is_too_early(server: &StdioServer, method: &str) -> bool {
+    server.message_count("notifications/initialized") == 0
         && method != "initialize"
         && method != "server/discover"
 }
 
-fn version_refused(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.asks("initialize") else { return Flow::Usual };
+fn reject_version(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.request("initialize") else { return NextStep::Default };
     if request.params.get("protocolVersion").and_then(Value::as_str) == Some("2024-11-05") {
-        return Flow::Usual;
+        return NextStep::Default;
     }
-    server.say(&crate::quirk::answers::fill(
+    server.send_line(&crate::quirk::responses::fill_placeholders(
         r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"],"requested":"other"}}}"#,
         request,
     ));
-    Flow::Done
+    NextStep::Done
 }
 
-fn tools_by_capabilities(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Some(request) = event.asks("tools/list") else { return Flow::Usual };
+fn tools_by_capabilities(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Some(request) = event.request("tools/list") else { return NextStep::Default };
     let declared = ["roots", "sampling", "elicitation"];
-    let more = declared.into_iter().filter(|name| server.can(&format!("/{name}")));
+    let more = declared.into_iter().filter(|name| server.client_has(&format!("/{name}")));
     let tool = |name| format!(r#",{{"name":"use-{name}","inputSchema":{{"type":"object"}}}}"#);
     let more: String = more.map(tool).collect();
-    server.result(request, &format!(r#"{{"tools":[$TOOLS{more}]}}"#));
-    Flow::Done
+    server.send_result(request, &format!(r#"{{"tools":[$TOOLS{more}]}}"#));
+    NextStep::Done
 }

@@ -1,103 +1,108 @@
-//! Quirks of whole lists: their shape, their pages, their size.
+//! Quirks of the result of `tools/list`: its shape, cursors, pages, sizes.
 
 use serde_json::Value;
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::answers::Request;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS};
+use crate::quirk::responses::ClientMessage;
 
-/// Connects, and lists nothing.
-const NOTHING: Expect = Expect::Works { tools: 0, warnings: true };
-const THREE: Expect = Expect::Works { tools: 3, warnings: false };
+/// Connects, and lists no tools.
+const NO_TOOLS: ExpectedOutcome = ExpectedOutcome::Works { tools: 0, warnings: true };
+const THREE_TOOLS: ExpectedOutcome = ExpectedOutcome::Works { tools: 3, warnings: false };
 
-const fn listed(
+const fn tools_list_result(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
+    description: &'static str,
+    expect: ExpectedOutcome,
     result: &'static str,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Result("tools/list", result))
+    StdioQuirk::new(name, description, expect, StdioBehavior::Result("tools/list", result))
 }
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    listed(
+    tools_list_result(
         "tools-as-object",
         "lists its tools as an object with the names as keys; a client may take them from there",
-        NOTHING,
+        NO_TOOLS,
         r#"{"tools":{"echo":$ECHO,"add":$ADD}}"#,
     ),
-    listed("tools-missing", "answers `tools/list` with an empty result", NOTHING, "{}"),
-    listed("tools-null", "lists null as its tools", NOTHING, r#"{"tools":null}"#),
-    listed(
+    tools_list_result(
+        "tools-missing",
+        "responds to `tools/list` with an empty result",
+        NO_TOOLS,
+        "{}",
+    ),
+    tools_list_result("tools-null", "lists null as its tools", NO_TOOLS, r#"{"tools":null}"#),
+    tools_list_result(
         "tools-empty",
         "has no tools",
-        Expect::Works { tools: 0, warnings: false },
+        ExpectedOutcome::Works { tools: 0, warnings: false },
         r#"{"tools":[]}"#,
     ),
     StdioQuirk::new(
         "list-null",
-        "answers `tools/list` with null",
-        Expect::ListFails { because: Failure::BadResult },
-        Act::Reply("tools/list", r#"{"jsonrpc":"2.0","id":$ID,"result":null}"#),
+        "responds to `tools/list` with null",
+        ExpectedOutcome::ListFails { because: FailureReason::BadResult },
+        StdioBehavior::Response("tools/list", r#"{"jsonrpc":"2.0","id":$ID,"result":null}"#),
     ),
     StdioQuirk::new(
         "list-array",
-        "answers `tools/list` with the tools and nothing around them",
+        "responds to `tools/list` with an array of tools instead of an object",
         WARNS,
-        Act::Reply("tools/list", r#"{"jsonrpc":"2.0","id":$ID,"result":[$TOOLS]}"#),
+        StdioBehavior::Response("tools/list", r#"{"jsonrpc":"2.0","id":$ID,"result":[$TOOLS]}"#),
     ),
     StdioQuirk::new(
         "list-unknown",
-        "declares tools but does not know `tools/list`",
-        NOTHING,
-        Act::Reply(
+        "declares tools but does not support `tools/list`",
+        NO_TOOLS,
+        StdioBehavior::Response(
             "tools/list",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"Method not found"}}"#,
         ),
     ),
     StdioQuirk::new(
         "list-refused",
-        "answers `tools/list` with an internal error",
-        Expect::ListFails { because: Failure::Refused },
-        Act::Reply(
+        "responds to `tools/list` with an internal error",
+        ExpectedOutcome::ListFails { because: FailureReason::Refused },
+        StdioBehavior::Response(
             "tools/list",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}"#,
         ),
     ),
     StdioQuirk::new(
         "list-silent",
-        "never answers `tools/list`",
-        Expect::ListFails { because: Failure::TimedOut },
-        Act::Code(|_, event| match event.asks("tools/list") {
-            Some(_) => Flow::Done,
-            None => Flow::Usual,
+        "never responds to `tools/list`",
+        ExpectedOutcome::ListFails { because: FailureReason::TimedOut },
+        StdioBehavior::Handler(|_, event| match event.request("tools/list") {
+            Some(_) => NextStep::Done,
+            None => NextStep::Default,
         }),
     ),
-    listed(
+    tools_list_result(
         "cursor-null",
         "ends its list with the cursor null",
         WORKS,
         r#"{"tools":[$TOOLS],"nextCursor":null}"#,
     ),
-    listed(
+    tools_list_result(
         "cursor-empty",
-        "ends its list with an empty cursor, and starts again for who follows it",
+        "ends its list with an empty cursor; a client that follows it gets the first page again",
         WORKS,
         r#"{"tools":[$TOOLS],"nextCursor":""}"#,
     ),
-    listed(
+    tools_list_result(
         "cursor-same",
-        "gives the same page and the same cursor for ever",
+        "sends the same page and the same cursor endlessly",
         WARNS,
         r#"{"tools":[$TOOLS],"nextCursor":"again"}"#,
     ),
     StdioQuirk::new(
         "cursor-number",
-        "gives the number 2 as its cursor",
+        "sends the number 2 as its cursor",
         WARNS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| match cursor {
                 Some(_) => page(THIRD, ""),
                 None => page("$TOOLS", r#","nextCursor":2"#),
@@ -106,21 +111,23 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "cursor-odd-text",
-        "gives a cursor with quotes, blanks and pictures, and wants it back as it was",
-        THREE,
-        Act::Code(|server, event| {
+        "sends a cursor with quotes, white space and emoji, and requires it unchanged",
+        THREE_TOOLS,
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| match cursor {
-                Some(Value::String(text)) if text == ODD_CURSOR => page(THIRD, ""),
+                Some(Value::String(text)) if text == SPECIAL_CURSOR => page(THIRD, ""),
                 Some(_) => None,
-                None => page("$TOOLS", &format!(r#","nextCursor":{}"#, Value::from(ODD_CURSOR))),
+                None => {
+                    page("$TOOLS", &format!(r#","nextCursor":{}"#, Value::from(SPECIAL_CURSOR)))
+                }
             })
         }),
     ),
     StdioQuirk::new(
         "cursor-cycle",
-        "gives two cursors in turn for ever",
-        Expect::Works { tools: 3, warnings: true },
-        Act::Code(|server, event| {
+        "sends two cursors in turn endlessly",
+        ExpectedOutcome::Works { tools: 3, warnings: true },
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| match cursor.and_then(Value::as_str) {
                 Some("b") => page(THIRD, r#","nextCursor":"a""#),
                 _ => page("$TOOLS", r#","nextCursor":"b""#),
@@ -129,9 +136,9 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "cursor-refused",
-        "does not know its own cursor",
+        "rejects its own cursor",
         WARNS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| match cursor {
                 Some(_) => None,
                 None => page("$TOOLS", r#","nextCursor":"lost""#),
@@ -140,9 +147,9 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "cursor-endless",
-        "has a fresh cursor and a new tool on every page, for ever; a client stops at its limit",
+        "has a fresh cursor and a new tool on every page, endlessly; a client stops at its limit",
         WARNS,
-        Act::Code(|server, event| {
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| {
                 let number = number_of(cursor);
                 page(&tool(number), &format!(r#","nextCursor":"{}""#, number + 1))
@@ -151,9 +158,9 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     ),
     StdioQuirk::new(
         "cursor-endless-empty",
-        "has a fresh cursor and no tool on every page, for ever; a client stops at its limit",
-        NOTHING,
-        Act::Code(|server, event| {
+        "has a fresh cursor and no tool on every page, endlessly; a client stops at its limit",
+        NO_TOOLS,
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| {
                 page("", &format!(r#","nextCursor":"{}""#, number_of(cursor) + 1))
             })
@@ -162,8 +169,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "page-empty",
         "has an empty page in the middle",
-        THREE,
-        Act::Code(|server, event| {
+        THREE_TOOLS,
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| match number_of(cursor) {
                 0 => page("$TOOLS", r#","nextCursor":"1""#),
                 1 => page("", r#","nextCursor":"2""#),
@@ -174,57 +181,57 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "many-pages",
         "has 10 000 tools (`QUIRK_COUNT`) on pages of 100",
-        Expect::Works { tools: 10_000, warnings: false },
-        Act::Code(|server, event| {
+        ExpectedOutcome::Works { tools: 10_000, warnings: false },
+        StdioBehavior::Handler(|server, event| {
             paged(server, event, |cursor| {
-                let (first, all) = (number_of(cursor), settings::count(10_000));
+                let (first, all) = (number_of(cursor), environment::count(10_000));
                 let end = all.min(first + 100);
                 let next = format!(r#","nextCursor":"{end}""#);
                 page(&tools(first, end), if end < all { &next } else { "" })
             })
         }),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
     StdioQuirk::new(
         "many-at-once",
         "has 10 000 tools (`QUIRK_COUNT`) on one page",
-        Expect::Works { tools: 10_000, warnings: false },
-        Act::Code(|server, event| {
-            paged(server, event, |_| page(&tools(0, settings::count(10_000)), ""))
+        ExpectedOutcome::Works { tools: 10_000, warnings: false },
+        StdioBehavior::Handler(|server, event| {
+            paged(server, event, |_| page(&tools(0, environment::count(10_000)), ""))
         }),
     )
-    .tagged(&[Tag::Heavy]),
+    .tagged(&[ModeTag::Heavy]),
     StdioQuirk::new(
         "list-changes-always",
-        "says that its list changed after every list, for ever; a client must not run in circles",
+        "notifies after every list that the list changed; a client must not list in a loop",
         WORKS,
-        Act::Code(|server, event| {
-            let Some(request) = event.asks("tools/list") else { return Flow::Usual };
-            server.answer(request);
+        StdioBehavior::Handler(|server, event| {
+            let Some(request) = event.request("tools/list") else { return NextStep::Default };
+            server.respond(request);
             server.notify("notifications/tools/list_changed", "{}");
-            Flow::Done
+            NextStep::Done
         }),
     ),
 ];
 
 const THIRD: &str = r#"{"name":"third","inputSchema":{"type":"object"}}"#;
-const ODD_CURSOR: &str = " \"page\\2\" \u{e9}\u{1F6A2}\n=&? ";
+const SPECIAL_CURSOR: &str = " \"page\\2\" \u{e9}\u{1F6A2}\n=&? ";
 
-/// Answers `tools/list` with the page of a cursor, or with a refusal.
+/// Responds to `tools/list` with the page of a cursor, or with an error.
 fn paged(
-    server: &mut Server,
+    server: &mut StdioServer,
     event: &Event<'_>,
-    make: impl Fn(Option<&Value>) -> Option<String>,
-) -> Flow {
-    let Some(request) = event.asks("tools/list") else { return Flow::Usual };
-    match make(cursor(request)) {
-        Some(result) => server.result(request, &result),
-        None => server.refuse(request, -32602, "Invalid cursor"),
+    page_of: impl Fn(Option<&Value>) -> Option<String>,
+) -> NextStep {
+    let Some(request) = event.request("tools/list") else { return NextStep::Default };
+    match page_of(cursor(request)) {
+        Some(result) => server.send_result(request, &result),
+        None => server.send_error(request, -32602, "Invalid cursor"),
     }
-    Flow::Done
+    NextStep::Done
 }
 
-fn cursor(request: &Request) -> Option<&Value> {
+fn cursor(request: &ClientMessage) -> Option<&Value> {
     request.params.get("cursor").filter(|cursor| !cursor.is_null())
 }
 
@@ -232,12 +239,12 @@ fn number_of(cursor: Option<&Value>) -> usize {
     cursor.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it stands where a page may also be refused")]
+#[expect(clippy::unnecessary_wraps, reason = "its callers return `None` for an invalid cursor")]
 fn page(tools: &str, rest: &str) -> Option<String> {
     Some(format!(r#"{{"tools":[{tools}]{rest}}}"#))
 }
 
-/// The first two are the good ones.
+/// Returns a range of tools; the first two are `echo` and `add`.
 fn tools(first: usize, end: usize) -> String {
     (first..end).map(tool).collect::<Vec<_>>().join(",")
 }

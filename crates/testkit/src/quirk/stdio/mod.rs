@@ -1,30 +1,31 @@
-//! The misbehaving servers on stdin and stdout; the binary `wharf-quirk` wraps `run`.
+//! The servers with quirks on stdin and stdout; the binary `wharf-quirk` calls `run`.
 //!
-//! One table per theme; a quirk is one entry of a table.
+//! There is one table per theme; a quirk is one entry of a table. `server` is the correct server
+//! that a quirk changes, `environment` reads the limits that a test sets.
 
-mod asking;
 mod calls;
 mod content;
 mod envelope;
+mod environment;
 mod floods;
 mod framing;
 mod handshake;
-mod life;
 mod lists;
 mod modern;
 mod probe;
+mod process;
 mod server;
-mod settings;
+mod server_requests;
 mod tasks;
 mod tools;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use self::server::{Act, Server};
-use super::mode::{Era, Mode, Quirk};
+use self::server::{StdioBehavior, StdioServer};
+use super::mode::{QuirkEntry, QuirkEra, QuirkMode};
 
-type StdioQuirk = Quirk<Act>;
+type StdioQuirk = QuirkEntry<StdioBehavior>;
 
 /// The tables by theme.
 const TABLES: &[(&str, &[StdioQuirk])] = &[
@@ -36,17 +37,18 @@ const TABLES: &[(&str, &[StdioQuirk])] = &[
     ("lists", lists::QUIRKS),
     ("content", content::QUIRKS),
     ("calls", calls::QUIRKS),
-    ("asking", asking::QUIRKS),
+    ("server_requests", server_requests::QUIRKS),
     ("floods", floods::QUIRKS),
-    ("life", life::QUIRKS),
+    ("process", process::QUIRKS),
     ("modern", modern::QUIRKS),
     ("tasks", tasks::QUIRKS),
 ];
 
-static MODES: LazyLock<Vec<Mode>> = LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
+static MODES: LazyLock<Vec<QuirkMode>> =
+    LazyLock::new(|| quirks().map(|quirk| quirk.mode).collect());
 
 /// Returns all modes of `wharf-quirk`.
-pub fn stdio_modes() -> &'static [Mode] {
+pub fn stdio_modes() -> &'static [QuirkMode] {
     &MODES
 }
 
@@ -56,23 +58,23 @@ pub fn stdio_themes() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the modes of one theme.
-pub fn stdio_modes_of(theme: &str) -> Vec<Mode> {
+pub fn stdio_modes_of(theme: &str) -> Vec<QuirkMode> {
     let tables = TABLES.iter().filter(|(name, _)| *name == theme);
     tables.flat_map(|(_, quirks)| *quirks).map(|quirk| quirk.mode).collect()
 }
 
-/// Is the server of a mode until it ends; `None` if there is no such mode.
+/// Runs the server of a mode until it ends; returns `None` if there is no such mode.
 ///
-/// It speaks the given era if the mode allows it, and otherwise the first that it has.
-pub fn run(name: &str, era: Option<Era>) -> Option<ExitCode> {
-    if name == life::LINGER {
-        life::be_a_grandchild();
+/// It uses the given era if the mode supports it, and its first era otherwise.
+pub fn run(name: &str, era: Option<QuirkEra>) -> Option<ExitCode> {
+    if name == process::GRANDCHILD_MODE {
+        process::run_grandchild();
         return Some(ExitCode::SUCCESS);
     }
     let quirk = quirks().find(|quirk| quirk.mode.name == name)?;
     let eras = quirk.mode.eras;
     let era = era.filter(|era| eras.contains(era)).or_else(|| eras.first().copied())?;
-    Some(Server::new(era, quirk.act).serve())
+    Some(StdioServer::new(era, quirk.behavior).run())
 }
 
 fn quirks() -> impl Iterator<Item = &'static StdioQuirk> {

@@ -1,352 +1,390 @@
-//! Quirks of the modern era: caching hints, result types, input that is required, subscriptions.
+//! Quirks of the modern era: caching hints, result types, required input, subscriptions.
 
 use serde_json::Value;
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use crate::quirk::answers::{self, Request};
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS, call_fails};
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS, call_fails};
+use crate::quirk::responses::{self, ClientMessage};
 
-/// A whole reply to one method.
-const fn says(
+/// Responds to one method with this text.
+const fn response(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    act: (&'static str, &'static str),
+    description: &'static str,
+    expect: ExpectedOutcome,
+    method_and_text: (&'static str, &'static str),
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Reply(act.0, act.1)).modern()
+    StdioQuirk::new(
+        name,
+        description,
+        expect,
+        StdioBehavior::Response(method_and_text.0, method_and_text.1),
+    )
+    .modern()
 }
 
-const fn does(
+const fn handler(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    act: fn(&mut Server, &Event<'_>) -> Flow,
+    description: &'static str,
+    expect: ExpectedOutcome,
+    handle: fn(&mut StdioServer, &Event<'_>) -> NextStep,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Code(act)).modern()
+    StdioQuirk::new(name, description, expect, StdioBehavior::Handler(handle)).modern()
 }
 
-/// The answer to `server/discover`, with these fields.
-macro_rules! discovered {
-    ($fields:literal) => {
-        ("server/discover", concat!(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#, $fields, "}}"))
+/// Makes a response to `server/discover` with these members.
+macro_rules! discover_response {
+    ($members:literal) => {
+        ("server/discover", concat!(r#"{"jsonrpc":"2.0","id":$ID,"result":{"#, $members, "}}"))
     };
 }
 
-/// The answer to `tools/list`, with these fields.
-macro_rules! listed {
-    ($fields:literal) => {
+/// Makes a response to `tools/list` with these members.
+macro_rules! list_response {
+    ($members:literal) => {
         (
             "tools/list",
-            concat!(r#"{"jsonrpc":"2.0","id":$ID,"result":{"tools":[$TOOLS]"#, $fields, "}}"),
+            concat!(r#"{"jsonrpc":"2.0","id":$ID,"result":{"tools":[$TOOLS]"#, $members, "}}"),
         )
     };
 }
 
-/// The answer to `tools/call`, with these fields.
-macro_rules! called {
-    ($fields:literal) => {
+/// Makes a response to `tools/call` with these members.
+macro_rules! call_response {
+    ($members:literal) => {
         (
             "tools/call",
             concat!(
                 r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":$TEXT}]"#,
-                $fields,
+                $members,
                 "}}"
             ),
         )
     };
 }
 
-/// A quirk that shows to who listens.
-macro_rules! listens {
-    ($name:literal, $sentence:literal, |$server:ident, $request:ident| $act:block) => {
-        does($name, $sentence, WORKS, |$server, event| {
-            let Some($request) = event.asks("subscriptions/listen") else { return Flow::Usual };
-            $act
-            Flow::Done
+/// Handles `subscriptions/listen`.
+macro_rules! subscription {
+    ($name:literal, $description:literal, |$server:ident, $request:ident| $block:block) => {
+        handler($name, $description, WORKS, |$server, event| {
+            let Some($request) = event.request("subscriptions/listen") else { return NextStep::Default };
+            $block
+            NextStep::Done
         })
-        .tagged(&[Tag::NeedsListening])
+        .tagged(&[ModeTag::NeedsListening])
     };
 }
 
 const ELICIT: &str = r#""berth":{"method":"elicitation/create","params":{"mode":"form","message":"Which berth?","requestedSchema":{"type":"object","properties":{"berth":{"type":"string"}}}}}"#;
 const ROOTS: &str = r#""roots":{"method":"roots/list","params":{}}"#;
 
-/// A state that breaks if anybody trims, escapes or normalises it.
+/// A state that changes if a client trims, escapes or normalizes it.
 const STATE: &str = "  \u{1F6A2} e\u{301} \"quoted\" \\ / \u{0}\u{7f}\r\n\t<&> %20=?base64?eA==?= ";
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    says("ttl-missing", "gives no caching hints", WORKS, listed!(r#","resultType":"complete""#)),
-    says(
+    response(
+        "ttl-missing",
+        "sends no caching hints",
+        WORKS,
+        list_response!(r#","resultType":"complete""#),
+    ),
+    response(
         "ttl-negative",
-        "gives a negative time to live",
+        "sends a negative time to live",
         WORKS,
-        listed!(r#","resultType":"complete","ttlMs":-5,"cacheScope":"public""#),
+        list_response!(r#","resultType":"complete","ttlMs":-5,"cacheScope":"public""#),
     ),
-    says(
+    response(
         "ttl-text",
-        "gives a time to live that is a text, and a scope that nobody knows",
+        "sends a time to live that is a string, and an unknown scope",
         WORKS,
-        listed!(r#","resultType":"complete","ttlMs":"5s","cacheScope":"galaxy""#),
+        list_response!(r#","resultType":"complete","ttlMs":"5s","cacheScope":"galaxy""#),
     ),
-    says(
+    response(
         "ttl-huge",
-        "gives a time to live that fits nothing",
+        "sends a time to live that overflows an integer",
         WORKS,
-        listed!(r#","resultType":"complete","ttlMs":1e30,"cacheScope":"private""#),
+        list_response!(r#","resultType":"complete","ttlMs":1e30,"cacheScope":"private""#),
     ),
-    says("result-type-missing", "does not say the type of its results", WORKS, called!("")),
-    says(
+    response(
+        "result-type-missing",
+        "sends results without `resultType`",
+        WORKS,
+        call_response!(""),
+    ),
+    response(
         "result-type-null",
-        "says null as the type of its results",
+        "sends results with `resultType: null`",
         WORKS,
-        called!(r#","resultType":null"#),
+        call_response!(r#","resultType":null"#),
     ),
-    says(
+    response(
         "result-type-unknown",
-        "returns a type of result that nobody knows",
-        call_fails(Failure::BadResult),
-        called!(r#","resultType":"hologram""#),
+        "returns an unknown `resultType`",
+        call_fails(FailureReason::BadResult),
+        call_response!(r#","resultType":"hologram""#),
     ),
-    says(
+    response(
         "versions-all",
         "supports all five versions",
         WORKS,
-        discovered!(
+        discover_response!(
             r#""resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"],"capabilities":{"tools":{}}"#
         ),
     ),
-    says(
+    response(
         "versions-odd",
-        "has numbers, null and the far future among its versions",
+        "lists a number, null and an unknown version among its versions",
         WARNS,
-        discovered!(
+        discover_response!(
             r#""resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":[5,null,"2099-01-01","2026-07-28"],"capabilities":{"tools":{}}"#
         ),
     ),
-    says(
+    response(
         "versions-text",
-        "has one version where a list should be",
+        "sends one version instead of a list",
         WARNS,
-        discovered!(
+        discover_response!(
             r#""resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":"2026-07-28","capabilities":{"tools":{}}"#
         ),
     ),
-    says(
+    response(
         "discover-bare",
-        "discovers nothing but its versions",
+        "responds to `server/discover` with its versions only",
         WARNS,
-        discovered!(r#""supportedVersions":["2026-07-28"]"#),
+        discover_response!(r#""supportedVersions":["2026-07-28"]"#),
     ),
-    says(
+    response(
         "discover-odd",
-        "discovers capabilities, instructions and a name of wrong types",
+        "responds to `server/discover` with capabilities, instructions and `serverInfo` of wrong types",
         WARNS,
-        discovered!(
+        discover_response!(
             r#""resultType":"complete","ttlMs":"x","cacheScope":1,"supportedVersions":["2026-07-28"],"capabilities":{"tools":true,"extensions":[]},"instructions":{},"_meta":{"io.modelcontextprotocol/serverInfo":"quirk"}"#
         ),
     ),
-    does("legacy-shapes", "answers everything like a legacy server", WARNS, legacy_shapes),
-    does(
+    handler("legacy-shapes", "responds to everything like a legacy server", WARNS, legacy_shapes),
+    handler(
         "dual-era",
-        "answers `initialize` as well, and lists only the modern version",
+        "supports `initialize` as well, and lists only the modern version",
         WORKS,
         |server, event| {
-            let Some(request) = event.asks("initialize") else { return Flow::Usual };
-            server.result(request, r#"{"resultType":"complete","protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":$INFO}"#);
-            Flow::Done
+            let Some(request) = event.request("initialize") else { return NextStep::Default };
+            server.send_result(request, r#"{"resultType":"complete","protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":$INFO}"#);
+            NextStep::Done
         },
     ),
-    does("input-once", "wants to know something before it answers a call", WORKS, |s, e| {
-        input(s, e, &[("berth", ELICIT)], Some("state-1"))
+    handler("input-once", "requires input before it responds to a call", WORKS, |server, event| {
+        require_input(server, event, &[("berth", ELICIT)], Some("state-1"))
     })
-    .tagged(&[Tag::NeedsInput]),
-    does("input-without-state", "wants to know something and has no state", WORKS, |s, e| {
-        input(s, e, &[("berth", ELICIT)], None)
+    .tagged(&[ModeTag::NeedsInput]),
+    handler("input-without-state", "requires input and sends no state", WORKS, |server, event| {
+        require_input(server, event, &[("berth", ELICIT)], None)
     })
-    .tagged(&[Tag::NeedsInput]),
-    does("input-twofold", "wants to know two things at once", WORKS, |s, e| {
-        input(s, e, &[("berth", ELICIT), ("roots", ROOTS)], Some("state-2"))
+    .tagged(&[ModeTag::NeedsInput]),
+    handler("input-twofold", "requires two inputs at once", WORKS, |server, event| {
+        require_input(server, event, &[("berth", ELICIT), ("roots", ROOTS)], Some("state-2"))
     })
-    .tagged(&[Tag::NeedsInput]),
-    does("input-state-only", "only wants to be asked again, with its state", WORKS, |s, e| {
-        input(s, e, &[], Some("state-3"))
-    }),
-    does(
-        "input-exact-state",
-        "wants its state back byte for byte, and it is full of traps",
+    .tagged(&[ModeTag::NeedsInput]),
+    handler(
+        "input-state-only",
+        "requires a second request with its state, and no input",
         WORKS,
-        |s, e| input(s, e, &[], Some(STATE)),
+        |server, event| require_input(server, event, &[], Some("state-3")),
     ),
-    does("input-empty-state", "wants its empty state back", WORKS, |s, e| {
-        input(s, e, &[], Some(""))
+    handler(
+        "input-exact-state",
+        "requires its state back byte for byte; it has special characters",
+        WORKS,
+        |server, event| require_input(server, event, &[], Some(STATE)),
+    ),
+    handler("input-empty-state", "requires its empty state back", WORKS, |server, event| {
+        require_input(server, event, &[], Some(""))
     }),
-    says(
+    response(
         "input-for-ever",
-        "wants to be asked again for ever",
-        call_fails(Failure::Any),
-        called!(r#","resultType":"input_required","requestState":"again""#),
+        "requires another request endlessly",
+        call_fails(FailureReason::Any),
+        call_response!(r#","resultType":"input_required","requestState":"again""#),
     ),
-    says(
+    response(
         "input-of-nothing",
-        "wants input, but neither says which nor gives a state; for ever",
-        call_fails(Failure::Any),
-        called!(r#","resultType":"input_required""#),
+        "requires input, but sends neither input requests nor a state, endlessly",
+        call_fails(FailureReason::Any),
+        call_response!(r#","resultType":"input_required""#),
     ),
-    says(
+    response(
         "input-unknown",
-        "wants something that nobody knows",
-        call_fails(Failure::Any),
-        called!(
+        "requires input with an unknown method",
+        call_fails(FailureReason::Any),
+        call_response!(
             r#","resultType":"input_required","inputRequests":{"a":{"method":"harbour/pilot","params":{}}},"requestState":"s""#
         ),
     ),
-    says(
+    response(
         "input-odd",
-        "wants input in shapes that make no sense",
-        call_fails(Failure::Any),
-        called!(
+        "sends input requests and a state of wrong types",
+        call_fails(FailureReason::Any),
+        call_response!(
             r#","resultType":"input_required","inputRequests":[{"method":7},null],"requestState":5"#
         ),
     ),
-    says(
+    response(
         "input-for-list",
-        "wants input before it lists its tools, which is not allowed",
-        Expect::ListFails { because: Failure::BadResult },
+        "requires input before it lists its tools, which is not allowed",
+        ExpectedOutcome::ListFails { because: FailureReason::BadResult },
         (
             "tools/list",
             r#"{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"input_required","requestState":"s"}}"#,
         ),
     ),
-    listens!("listen-notifies", "tells who listens that its tools changed", |server, request| {
-        server.acknowledge(request);
-        changed(server, request.id());
-    }),
-    listens!(
-        "listen-early",
-        "tells of changes before it says that it listens",
+    subscription!(
+        "listen-notifies",
+        "notifies a subscription that its tools changed",
         |server, request| {
-            changed(server, request.id());
-            server.acknowledge(request);
+            server.acknowledge_subscription(request);
+            notify_list_changed(server, request.id());
         }
     ),
-    listens!("listen-without-ack", "never says that it listens", |server, request| {
-        changed(server, request.id());
-    }),
-    listens!(
-        "listen-wrong-id",
-        "tells of changes of a subscription that nobody has",
+    subscription!(
+        "listen-early",
+        "sends notifications of a subscription before the acknowledgement",
         |server, request| {
-            server.acknowledge(request);
-            changed(server, "987654");
+            notify_list_changed(server, request.id());
+            server.acknowledge_subscription(request);
+        }
+    ),
+    subscription!("listen-without-ack", "never acknowledges a subscription", |server, request| {
+        notify_list_changed(server, request.id());
+    }),
+    subscription!(
+        "listen-wrong-id",
+        "sends notifications with an unknown and with no subscription id",
+        |server, request| {
+            server.acknowledge_subscription(request);
+            notify_list_changed(server, "987654");
             server.notify("notifications/tools/list_changed", "{}");
         }
     ),
-    listens!("listen-nothing-honoured", "honours nothing of what is asked", |server, request| {
-        let id = request.id();
-        server.notify(
+    subscription!(
+        "listen-nothing-honoured",
+        "acknowledges a subscription with an empty filter",
+        |server, request| {
+            let id = request.id();
+            server.notify(
             "notifications/subscriptions/acknowledged",
             &format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{{}}}}"#),
         );
-    }),
-    listens!("listen-ends-by-result", "ends the subscription with a result", |server, request| {
-        server.acknowledge(request);
-        let id = request.id();
-        server.result(
+        }
+    ),
+    subscription!(
+        "listen-ends-by-result",
+        "ends the subscription with a result",
+        |server, request| {
+            server.acknowledge_subscription(request);
+            let id = request.id();
+            server.send_result(
             request,
             &format!(r#"{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#),
         );
-    }),
-    listens!(
+        }
+    ),
+    subscription!(
         "listen-ends-by-cancel",
         "ends the subscription by cancelling it",
         |server, request| {
-            server.acknowledge(request);
+            server.acknowledge_subscription(request);
             let id = request.id();
             server.notify("notifications/cancelled", &format!(r#"{{"requestId":{id}}}"#));
         }
     ),
-    listens!("listen-refused", "does not know `subscriptions/listen`", |server, request| {
-        server.refuse(request, -32601, "Method not found");
-    }),
+    subscription!(
+        "listen-refused",
+        "does not support `subscriptions/listen`",
+        |server, request| {
+            server.send_error(request, -32601, "Method not found");
+        }
+    ),
 ];
 
-fn changed(server: &mut Server, id: &str) {
+fn notify_list_changed(server: &mut StdioServer, id: &str) {
     server.notify(
         "notifications/tools/list_changed",
         &format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#),
     );
 }
 
-fn legacy_shapes(server: &mut Server, event: &Event<'_>) -> Flow {
-    let Event::Asked(request) = event else { return Flow::Usual };
+fn legacy_shapes(server: &mut StdioServer, event: &Event<'_>) -> NextStep {
+    let Event::Request(request) = event else { return NextStep::Default };
     let plain = match request.method.as_str() {
         "server/discover" => {
             r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":$INFO}"#
         }
         "tools/list" => r#"{"tools":[$TOOLS]}"#,
         "tools/call" => r#"{"content":[{"type":"text","text":$TEXT}]}"#,
-        _ => return Flow::Usual,
+        _ => return NextStep::Default,
     };
-    let result = answers::fill(plain, request);
-    server.say(&answers::reply(request.id(), &Ok(result)));
-    Flow::Done
+    let result = responses::fill_placeholders(plain, request);
+    server.send_line(&responses::rpc_response(request.id(), &Ok(result)));
+    NextStep::Done
 }
 
-/// Wants input once, and looks at what comes back.
-fn input(
-    server: &mut Server,
+/// Requires input once, and checks the second request.
+fn require_input(
+    server: &mut StdioServer,
     event: &Event<'_>,
-    wanted: &[(&str, &str)],
+    inputs: &[(&str, &str)],
     state: Option<&str>,
-) -> Flow {
-    let Some(request) = event.call() else { return Flow::Usual };
-    let can_ask = server.can("/elicitation") && server.can("/roots");
-    if !wanted.is_empty() && !can_ask {
-        return Flow::Usual;
+) -> NextStep {
+    let Some(request) = event.call() else { return NextStep::Default };
+    let can_request = server.client_has("/elicitation") && server.client_has("/roots");
+    if !inputs.is_empty() && !can_request {
+        return NextStep::Default;
     }
-    let Some(first) = server.held.pop_front() else {
-        server.held.push_back(request.clone());
-        let requests = wanted.iter().map(|(_, request)| *request).collect::<Vec<_>>().join(",");
-        let requests = (!wanted.is_empty()).then(|| format!(r#","inputRequests":{{{requests}}}"#));
+    let Some(first) = server.held_requests.pop_front() else {
+        server.held_requests.push_back(request.clone());
+        let requests = inputs.iter().map(|(_, request)| *request).collect::<Vec<_>>().join(",");
+        let requests = (!inputs.is_empty()).then(|| format!(r#","inputRequests":{{{requests}}}"#));
         let state = state.map(|state| format!(r#","requestState":{}"#, Value::from(state)));
         let (requests, state) = (requests.unwrap_or_default(), state.unwrap_or_default());
-        server.result(request, &format!(r#"{{"resultType":"input_required"{requests}{state}}}"#));
-        return Flow::Done;
+        server.send_result(
+            request,
+            &format!(r#"{{"resultType":"input_required"{requests}{state}}}"#),
+        );
+        return NextStep::Done;
     };
-    match wrong_retry(&first, request, wanted, state) {
+    match retry_error(&first, request, inputs, state) {
         Some(what) => {
-            server.refuse(request, -32602, what);
-            Flow::Done
+            server.send_error(request, -32602, what);
+            NextStep::Done
         }
-        None => Flow::Usual,
+        None => NextStep::Default,
     }
 }
 
-/// Says what is wrong with the second try.
-fn wrong_retry(
-    first: &Request,
-    second: &Request,
-    wanted: &[(&str, &str)],
+/// Returns what is wrong with the second request.
+fn retry_error(
+    first: &ClientMessage,
+    second: &ClientMessage,
+    inputs: &[(&str, &str)],
     state: Option<&str>,
 ) -> Option<&'static str> {
     let same = |name: &str| first.params.get(name) == second.params.get(name);
     let responses = second.params.get("inputResponses").and_then(Value::as_object);
     let is_answered = match responses {
         Some(responses) => {
-            responses.len() == wanted.len()
-                && wanted.iter().all(|(key, _)| responses.contains_key(*key))
+            responses.len() == inputs.len()
+                && inputs.iter().all(|(key, _)| responses.contains_key(*key))
         }
-        None => wanted.is_empty(),
+        None => inputs.is_empty(),
     };
     if first.id == second.id {
-        Some("the second try has the id of the first")
+        Some("the second request has the id of the first")
     } else if !same("name") || !same("arguments") {
-        Some("the second try calls something else")
+        Some("the second request has another tool or other arguments")
     } else if second.params.get("requestState") != state.map(Value::from).as_ref() {
-        Some("the state did not come back as it was")
+        Some("the state was changed")
     } else if !is_answered {
-        Some("the input is not what was asked for")
+        Some("the input does not match the requested input")
     } else {
         None
     }

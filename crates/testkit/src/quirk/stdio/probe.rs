@@ -1,29 +1,30 @@
-//! Quirks in the answer to the first question, `server/discover`.
+//! Quirks of how servers respond to the probe, the first request `server/discover`.
 //!
-//! Most of these servers know only `initialize`; a client has to find that out on the same pipe,
-//! or with a new process if the question ended the old one.
+//! Most of these servers support only `initialize`. A client must find that out on the same pipe,
+//! or with a new process if the probe ended the first one.
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use super::settings;
-use crate::quirk::mode::{Expect, Failure, Tag, WARNS, WORKS};
+use super::environment;
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WARNS, WORKS};
 
-/// A legacy server that answers `server/discover` with this line.
-const fn probed(
+/// Responds to `server/discover` with this line, as a legacy server.
+const fn probe_response(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    reply: &'static str,
+    description: &'static str,
+    expect: ExpectedOutcome,
+    response: &'static str,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Reply("server/discover", reply)).legacy()
+    StdioQuirk::new(name, description, expect, StdioBehavior::Response("server/discover", response))
+        .legacy()
 }
 
-/// A legacy server that answers `server/discover` with this code.
-macro_rules! coded {
+/// Responds to `server/discover` with this error code, as a legacy server.
+macro_rules! error_code {
     ($name:literal, $code:literal, $message:literal) => {
-        probed(
+        probe_response(
             $name,
-            concat!("answers `server/discover` with the error ", $code),
+            concat!("responds to `server/discover` with the error ", $code),
             WORKS,
             concat!(
                 r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":"#,
@@ -37,73 +38,73 @@ macro_rules! coded {
 }
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    coded!("probe-code-32601", "-32601", "Method not found"),
-    coded!("probe-code-32602", "-32602", "Invalid request parameters"),
-    coded!("probe-code-32600", "-32600", "Invalid Request"),
-    coded!("probe-code-32603", "-32603", "Internal error"),
-    coded!("probe-code-32700", "-32700", "Parse error"),
-    coded!("probe-code-32000", "-32000", "Bad Request: Server not initialized"),
-    coded!("probe-code-32002", "-32002", "Server not initialized"),
-    coded!("probe-code-0", "0", "unknown"),
+    error_code!("probe-code-32601", "-32601", "Method not found"),
+    error_code!("probe-code-32602", "-32602", "Invalid request parameters"),
+    error_code!("probe-code-32600", "-32600", "Invalid Request"),
+    error_code!("probe-code-32603", "-32603", "Internal error"),
+    error_code!("probe-code-32700", "-32700", "Parse error"),
+    error_code!("probe-code-32000", "-32000", "Bad Request: Server not initialized"),
+    error_code!("probe-code-32002", "-32002", "Server not initialized"),
+    error_code!("probe-code-0", "0", "unknown"),
     StdioQuirk::new(
         "probe-exit-0",
         "exits with 0 on `server/discover`",
         WORKS,
-        Act::Code(|_, event| match event.asks("server/discover") {
-            Some(_) => Flow::Exit(0),
-            None => Flow::Usual,
+        StdioBehavior::Handler(|_, event| match event.request("server/discover") {
+            Some(_) => NextStep::Exit(0),
+            None => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "probe-exit-1",
-        "exits with 1 and a word on stderr on `server/discover`",
+        "exits with 1 and a message on stderr on `server/discover`",
         WORKS,
-        Act::Code(|_, event| match event.asks("server/discover") {
+        StdioBehavior::Handler(|_, event| match event.request("server/discover") {
             Some(_) => {
-                super::life::complain("error: expected initialize, got server/discover\n");
-                Flow::Exit(1)
+                super::process::write_stderr("error: expected initialize, got server/discover\n");
+                NextStep::Exit(1)
             }
-            None => Flow::Usual,
+            None => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "probe-error-then-exit",
-        "answers `server/discover` with an error and then exits",
+        "responds to `server/discover` with an error and then exits",
         WORKS,
-        Act::Code(|server, event| match event.asks("server/discover") {
+        StdioBehavior::Handler(|server, event| match event.request("server/discover") {
             Some(request) => {
-                server.answer(request);
-                Flow::Exit(1)
+                server.respond(request);
+                NextStep::Exit(1)
             }
-            None => Flow::Usual,
+            None => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "probe-silent",
-        "never answers `server/discover`",
+        "never responds to `server/discover`",
         WORKS,
-        Act::Code(|_, event| match event.asks("server/discover") {
-            Some(_) => Flow::Done,
-            None => Flow::Usual,
+        StdioBehavior::Handler(|_, event| match event.request("server/discover") {
+            Some(_) => NextStep::Done,
+            None => NextStep::Default,
         }),
     )
     .legacy(),
     StdioQuirk::new(
         "probe-late-error",
-        "answers `server/discover` with an error after it answered `initialize`",
+        "responds to `server/discover` with an error after the response to `initialize`",
         WORKS,
-        Act::Code(|server, event| probe_later(server, event, None)),
+        StdioBehavior::Handler(|server, event| respond_later(server, event, None)),
     )
     .legacy(),
     StdioQuirk::new(
         "probe-late-result",
-        "answers `server/discover` like a modern server after it answered `initialize`; the first usable answer counts",
+        "responds to `server/discover` like a modern server after the response to `initialize`; the first usable response takes precedence",
         WORKS,
-        Act::Code(|server, event| {
-            probe_later(
+        StdioBehavior::Handler(|server, event| {
+            respond_later(
                 server,
                 event,
                 Some(r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#),
@@ -113,129 +114,129 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     .legacy(),
     StdioQuirk::new(
         "probe-slow-modern",
-        "answers `server/discover` as a modern server, but after 4 s (`QUIRK_DELAY_MS`)",
+        "responds to `server/discover` like a modern server, but after 4 s (`QUIRK_DELAY_MS`)",
         WORKS,
-        Act::Code(|_, event| {
-            if event.asks("server/discover").is_some() {
-                settings::pause(4_000);
+        StdioBehavior::Handler(|_, event| {
+            if event.request("server/discover").is_some() {
+                environment::pause(4_000);
             }
-            Flow::Usual
+            NextStep::Default
         }),
     )
     .modern()
-    .tagged(&[Tag::Waits]),
-    probed(
+    .tagged(&[ModeTag::Waits]),
+    probe_response(
         "probe-text",
-        "answers `server/discover` with a line of text only",
+        "responds to `server/discover` with a line of text only",
         WARNS,
         "unknown method: server/discover",
     ),
-    probed(
+    probe_response(
         "probe-empty-result",
-        "answers `server/discover` with an empty result",
+        "responds to `server/discover` with an empty result",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":{}}"#,
     ),
-    probed(
+    probe_response(
         "probe-null-result",
-        "answers `server/discover` with null",
+        "responds to `server/discover` with null",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":null}"#,
     ),
-    probed(
+    probe_response(
         "probe-text-result",
-        "answers `server/discover` with a text as the result",
+        "responds to `server/discover` with a string as the result",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":"unknown method"}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-in-result",
-        "answers `server/discover` with an error inside a result",
+        "responds to `server/discover` with an error inside a result",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":{"isError":true,"content":[{"type":"text","text":"unknown method"}]}}"#,
     ),
-    probed(
+    probe_response(
         "probe-without-versions",
-        "answers `server/discover` without the supported versions",
+        "responds to `server/discover` without the supported versions",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":{"capabilities":{"tools":{}},"serverInfo":$INFO}}"#,
     ),
-    probed(
+    probe_response(
         "probe-no-versions",
-        "answers `server/discover` with an empty list of versions",
+        "responds to `server/discover` with an empty list of versions",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":{"supportedVersions":[],"capabilities":{"tools":{}}}}"#,
     ),
-    probed(
+    probe_response(
         "probe-legacy-versions",
-        "answers `server/discover` with legacy versions only",
+        "responds to `server/discover` with legacy versions only",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"result":{"supportedVersions":["2025-06-18","2025-11-25"],"capabilities":{"tools":{}}}}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-id-null",
-        "answers `server/discover` with an error whose id is null",
+        "responds to `server/discover` with an error whose id is null",
         WORKS,
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-without-id",
-        "answers `server/discover` with nothing but an error",
+        "responds to `server/discover` with an error without an id",
         WORKS,
         r#"{"error":{"code":-32601,"message":"Method not found"}}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-as-text",
-        "answers `server/discover` with an error that is a text",
+        "responds to `server/discover` with an error that is a string",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"error":"Method not found"}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-without-code",
-        "answers `server/discover` with an error without a code",
+        "responds to `server/discover` with an error without a code",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"error":{"message":"Method not found"}}"#,
     ),
-    probed(
+    probe_response(
         "probe-error-code-as-text",
-        "answers `server/discover` with an error whose code is a text",
+        "responds to `server/discover` with an error whose code is a string",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":"METHOD_NOT_FOUND","message":"no"}}"#,
     ),
-    probed(
+    probe_response(
         "probe-32022-legacy",
-        "answers `server/discover` with -32022 and legacy versions only",
+        "responds to `server/discover` with -32022 and legacy versions only",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2025-06-18","2025-11-25"],"requested":"2026-07-28"}}}"#,
     ),
-    probed(
+    probe_response(
         "probe-32022-without-data",
-        "answers `server/discover` with -32022 and does not say what it supports",
+        "responds to `server/discover` with -32022 without the supported versions",
         WORKS,
         r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32022,"message":"Unsupported protocol version"}}"#,
     ),
     StdioQuirk::new(
         "probe-32022-future",
-        "refuses every request with -32022 and supports a version of the far future only",
-        Expect::ConnectFails { because: Failure::NoCommonVersion },
-        Act::Code(|server, event| match event {
-            Event::Asked(request) => {
-                server.say(&crate::quirk::answers::fill(
+        "rejects every request with -32022 and supports only a version of the far future",
+        ExpectedOutcome::ConnectFails { because: FailureReason::NoCommonVersion },
+        StdioBehavior::Handler(|server, event| match event {
+            Event::Request(request) => {
+                server.send_line(&crate::quirk::responses::fill_placeholders(
                     r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2099-01-01"],"requested":"2026-07-28"}}}"#,
                     request,
                 ));
-                Flow::Done
+                NextStep::Done
             }
-            _ => Flow::Usual,
+            _ => NextStep::Default,
         }),
     )
     .modern(),
     StdioQuirk::new(
         "probe-32022-once",
-        "answers the first `server/discover` with -32022 although it supports the version",
+        "responds to the first `server/discover` with -32022 although it supports the version",
         WORKS,
-        Act::Code(|server, event| {
-            once(
+        StdioBehavior::Handler(|server, event| {
+            error_once(
                 server,
                 event,
                 r#"{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}"#,
@@ -245,18 +246,18 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     .modern(),
     StdioQuirk::new(
         "probe-32020-once",
-        "answers the first `server/discover` with -32020, which is about headers",
+        "responds to the first `server/discover` with -32020, which is about HTTP headers",
         WORKS,
-        Act::Code(|server, event| {
-            once(server, event, r#"{"code":-32020,"message":"Header mismatch"}"#)
+        StdioBehavior::Handler(|server, event| {
+            error_once(server, event, r#"{"code":-32020,"message":"Header mismatch"}"#)
         }),
     )
     .modern(),
     StdioQuirk::new(
         "probe-32021",
-        "answers `server/discover` with -32021, yet serves every other modern request",
+        "responds to `server/discover` with -32021, but handles every other modern request",
         WORKS,
-        Act::Reply(
+        StdioBehavior::Response(
             "server/discover",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"elicitation":{}}}}}"#,
         ),
@@ -264,30 +265,33 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     .modern(),
 ];
 
-/// Answers the first `server/discover` with an error.
-fn once(server: &mut Server, event: &Event<'_>, error: &str) -> Flow {
-    match event.asks("server/discover") {
-        Some(request) if server.times("server/discover") == 1 => {
-            server.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, request.id()));
-            Flow::Done
+/// Responds to the first `server/discover` with an error.
+fn error_once(server: &mut StdioServer, event: &Event<'_>, error: &str) -> NextStep {
+    match event.request("server/discover") {
+        Some(request) if server.message_count("server/discover") == 1 => {
+            server.send_line(&format!(
+                r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#,
+                request.id()
+            ));
+            NextStep::Done
         }
-        _ => Flow::Usual,
+        _ => NextStep::Default,
     }
 }
 
-/// Keeps `server/discover` open until `initialize` is answered.
-fn probe_later(server: &mut Server, event: &Event<'_>, result: Option<&str>) -> Flow {
-    if let Some(request) = event.asks("server/discover") {
-        server.held.push_back(request.clone());
-        return Flow::Done;
+/// Delays the response to `server/discover` until after the response to `initialize`.
+fn respond_later(server: &mut StdioServer, event: &Event<'_>, result: Option<&str>) -> NextStep {
+    if let Some(request) = event.request("server/discover") {
+        server.held_requests.push_back(request.clone());
+        return NextStep::Done;
     }
-    let Some(request) = event.asks("initialize") else { return Flow::Usual };
-    server.answer(request);
-    while let Some(probe) = server.held.pop_front() {
+    let Some(request) = event.request("initialize") else { return NextStep::Default };
+    server.respond(request);
+    while let Some(probe) = server.held_requests.pop_front() {
         match result {
-            Some(result) => server.result(&probe, result),
-            None => server.answer(&probe),
+            Some(result) => server.send_result(&probe, result),
+            None => server.respond(&probe),
         }
     }
-    Flow::Done
+    NextStep::Done
 }

@@ -1,7 +1,8 @@
-//! The well-behaved server on stdin and stdout that a quirk twists.
+//! The correct server on stdin and stdout that a quirk changes.
 //!
-//! It is blocking and simple: a thread reads lines, one loop answers. Whatever lingers has an end
-//! of its own (`QUIRK_LINGER_MS`), so that a failed test leaves nothing behind for ever.
+//! It is blocking: one thread reads lines, one loop handles messages. `StdioBehavior` says where a
+//! quirk takes over. A process that must outlive its stdin ends after `QUIRK_LINGER_MS`, so that a
+//! failed test leaves nothing running.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, Write};
@@ -12,123 +13,128 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::quirk::answers::{self, Refusal, Request};
-use crate::quirk::mode::Era;
+use crate::quirk::mode::QuirkEra;
+use crate::quirk::responses::{self, ClientMessage, JsonRpcError};
 
-/// What makes a server odd.
+/// Where and how a quirk changes the server.
 #[derive(Clone, Copy)]
-pub(super) enum Act {
-    /// Nothing; the quirk is elsewhere or there is none.
-    Behave,
+pub(super) enum StdioBehavior {
+    /// No change.
+    Correct,
     /// Writes these bytes before anything else.
-    Greet(&'static [u8]),
-    /// Writes every reply like this; `$ID` is the id, `$IDTEXT` the id without quotes, `$BODY` the
-    /// result or the error, `$OTHER` the one that is not there.
+    StartWith(&'static [u8]),
+    /// Writes every response with this template. `$ID` is the id, `$IDTEXT` the id without quotes,
+    /// `$BODY` the result or the error, and `$OTHER` is null for the member that is missing.
     Envelope(&'static str),
-    /// Answers a method with this result.
+    /// Responds to a method with this result.
     Result(&'static str, &'static str),
-    /// Answers a method with this whole text.
-    Reply(&'static str, &'static str),
-    /// Does something with what happens.
-    Code(fn(&mut Server, &Event<'_>) -> Flow),
+    /// Responds to a method with this text.
+    Response(&'static str, &'static str),
+    /// Handles events with this function.
+    Handler(fn(&mut StdioServer, &Event<'_>) -> NextStep),
 }
 
 /// What happens to a server.
 #[derive(Clone, Copy)]
 pub(super) enum Event<'a> {
-    /// Nothing was read yet.
+    /// The process has started; nothing was read yet.
     Start,
-    /// A request came; it wants an answer.
-    Asked(&'a Request),
-    /// A notification came.
-    Told,
-    /// The input ended.
-    End,
+    /// A request was received.
+    Request(&'a ClientMessage),
+    /// A notification was received.
+    Notification,
+    /// The input has ended.
+    EndOfInput,
 }
 
 impl<'a> Event<'a> {
-    /// Returns the request if it is of this method.
-    pub(super) fn asks(&self, method: &str) -> Option<&'a Request> {
+    /// Returns the request if it has this method.
+    pub(super) fn request(&self, method: &str) -> Option<&'a ClientMessage> {
         match self {
-            Self::Asked(request) if request.method == method => Some(request),
+            Self::Request(request) if request.method == method => Some(request),
             _ => None,
         }
     }
 
-    /// Returns the call of a tool.
-    pub(super) fn call(&self) -> Option<&'a Request> {
-        self.asks("tools/call")
+    /// Returns the request if it calls a tool.
+    pub(super) fn call(&self) -> Option<&'a ClientMessage> {
+        self.request("tools/call")
     }
 }
 
-/// What to do after a quirk had its turn.
+/// What the server does after a quirk has handled an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// What a good server would do.
-    Usual,
+pub(super) enum NextStep {
+    /// What a correct server does.
+    Default,
     /// Nothing more.
     Done,
-    /// End the process.
+    /// Exits with this code.
     Exit(u8),
 }
 
-/// A server in conversation.
-pub(super) struct Server {
-    pub(super) era: Era,
-    /// The declared capabilities of the client.
-    pub(super) capabilities: Value,
-    /// How often each method came, the current one included.
-    seen: HashMap<String, u32>,
-    /// A request that is answered later.
-    pub(super) held: VecDeque<Request>,
-    act: Act,
-    inbox: Receiver<String>,
-    /// What came while the server waited for something else.
-    waiting: VecDeque<Value>,
+/// A server and the state of its session.
+pub(super) struct StdioServer {
+    pub(super) era: QuirkEra,
+    client_capabilities: Value,
+    /// The number of messages per method, including the current message.
+    counts: HashMap<String, u32>,
+    /// Requests that get their response later.
+    pub(super) held_requests: VecDeque<ClientMessage>,
+    behavior: StdioBehavior,
+    lines: Receiver<String>,
+    /// Messages that were received while the server waited for another one.
+    postponed: VecDeque<Value>,
 }
 
-impl Server {
-    pub(super) fn new(era: Era, act: Act) -> Self {
-        let seen = HashMap::new();
-        let (held, waiting) = (VecDeque::new(), VecDeque::new());
-        // Nothing arrives before `listen`.
-        let (_, inbox) = mpsc::channel();
-        Self { era, capabilities: Value::Null, seen, held, act, inbox, waiting }
+impl StdioServer {
+    pub(super) fn new(era: QuirkEra, behavior: StdioBehavior) -> Self {
+        // Replaced by `start_reading`.
+        let (_, lines) = mpsc::channel();
+        Self {
+            era,
+            client_capabilities: Value::Null,
+            counts: HashMap::new(),
+            held_requests: VecDeque::new(),
+            behavior,
+            lines,
+            postponed: VecDeque::new(),
+        }
     }
 
-    /// Talks until the input ends or the quirk ends it.
-    pub(super) fn serve(mut self) -> ExitCode {
-        if let Flow::Exit(code) = self.turn(Event::Start) {
+    /// Handles messages until the input ends or the quirk exits.
+    pub(super) fn run(mut self) -> ExitCode {
+        if let NextStep::Exit(code) = self.handle(Event::Start) {
             return ExitCode::from(code);
         }
-        self.listen();
-        while let Some(message) = self.next(None) {
-            let Some(request) = Request::of(&message) else { continue };
-            *self.seen.entry(request.method.clone()).or_default() += 1;
+        self.start_reading();
+        while let Some(message) = self.next_message(None) {
+            let Some(request) = ClientMessage::parse(&message) else { continue };
+            *self.counts.entry(request.method.clone()).or_default() += 1;
             if let Some(capabilities) = request.client_capabilities() {
-                self.capabilities = capabilities.clone();
+                self.client_capabilities = capabilities.clone();
             }
             let event = match request.id {
-                Some(_) => Event::Asked(&request),
-                None => Event::Told,
+                Some(_) => Event::Request(&request),
+                None => Event::Notification,
             };
-            match self.turn(event) {
-                Flow::Usual if request.id.is_some() => self.answer(&request),
-                Flow::Usual | Flow::Done => {}
-                Flow::Exit(code) => return ExitCode::from(code),
+            match self.handle(event) {
+                NextStep::Default if request.id.is_some() => self.respond(&request),
+                NextStep::Default | NextStep::Done => {}
+                NextStep::Exit(code) => return ExitCode::from(code),
             }
         }
-        match self.turn(Event::End) {
-            Flow::Exit(code) => ExitCode::from(code),
-            Flow::Usual | Flow::Done => ExitCode::SUCCESS,
+        match self.handle(Event::EndOfInput) {
+            NextStep::Exit(code) => ExitCode::from(code),
+            NextStep::Default | NextStep::Done => ExitCode::SUCCESS,
         }
     }
 
-    /// Starts to read. A quirk may replace the whole process first, and what was read by then
-    /// would be lost.
-    fn listen(&mut self) {
-        let (sender, inbox) = mpsc::channel();
-        self.inbox = inbox;
+    /// Starts the thread that reads. A quirk may replace the process (`exec`) before that; input
+    /// that was already read would be lost.
+    fn start_reading(&mut self) {
+        let (sender, lines) = mpsc::channel();
+        self.lines = lines;
         thread::spawn(move || {
             let mut input = io::stdin().lock();
             let mut line = Vec::new();
@@ -141,37 +147,41 @@ impl Server {
         });
     }
 
-    fn turn(&mut self, event: Event<'_>) -> Flow {
-        match (self.act, event) {
-            (Act::Code(act), event) => return act(self, &event),
-            (Act::Greet(bytes), Event::Start) => {
-                self.write(bytes);
+    fn handle(&mut self, event: Event<'_>) -> NextStep {
+        match (self.behavior, event) {
+            (StdioBehavior::Handler(handle), event) => return handle(self, &event),
+            (StdioBehavior::StartWith(bytes), Event::Start) => {
+                self.write_bytes(bytes);
             }
-            (Act::Result(method, result), Event::Asked(request)) if request.method == method => {
-                self.result(request, result);
-                return Flow::Done;
+            (StdioBehavior::Result(method, result), Event::Request(request))
+                if request.method == method =>
+            {
+                self.send_result(request, result);
+                return NextStep::Done;
             }
-            (Act::Reply(method, reply), Event::Asked(request)) if request.method == method => {
-                self.say(&answers::fill(reply, request));
-                return Flow::Done;
+            (StdioBehavior::Response(method, response), Event::Request(request))
+                if request.method == method =>
+            {
+                self.send_line(&responses::fill_placeholders(response, request));
+                return NextStep::Done;
             }
             _ => {}
         }
-        Flow::Usual
+        NextStep::Default
     }
 
-    /// Gives the right answer.
-    pub(super) fn answer(&mut self, request: &Request) {
-        if self.era == Era::Modern && request.method == "subscriptions/listen" {
-            self.acknowledge(request);
+    /// Sends the correct response.
+    pub(super) fn respond(&mut self, request: &ClientMessage) {
+        if self.era == QuirkEra::Modern && request.method == "subscriptions/listen" {
+            self.acknowledge_subscription(request);
             return;
         }
-        let answer = answers::answer(self.era, request);
-        self.reply(request, &answer);
+        let outcome = responses::correct_result(self.era, request);
+        self.send_response(request, &outcome);
     }
 
-    /// Opens a subscription, which has no answer until it ends.
-    pub(super) fn acknowledge(&mut self, request: &Request) {
+    /// Acknowledges a subscription, which gets no response until it ends.
+    pub(super) fn acknowledge_subscription(&mut self, request: &ClientMessage) {
         self.notify(
             "notifications/subscriptions/acknowledged",
             &format!(
@@ -181,93 +191,95 @@ impl Server {
         );
     }
 
-    /// Answers with a result, given as a text with `$` names.
-    pub(super) fn result(&mut self, request: &Request, template: &str) {
-        let filled = answers::fill(template, request);
-        let result = answers::dress(self.era, &request.method, &filled);
-        self.reply(request, &Ok(result));
+    /// Responds with a result; the template may have `$` placeholders.
+    pub(super) fn send_result(&mut self, request: &ClientMessage, template: &str) {
+        let filled = responses::fill_placeholders(template, request);
+        let result = responses::add_modern_members(self.era, &request.method, &filled);
+        self.send_response(request, &Ok(result));
     }
 
-    /// Answers with an error.
-    pub(super) fn refuse(&mut self, request: &Request, code: i64, message: &str) {
-        self.reply(request, &Err(Refusal::new(code, message)));
+    /// Responds with an error.
+    pub(super) fn send_error(&mut self, request: &ClientMessage, code: i64, message: &str) {
+        self.send_response(request, &Err(JsonRpcError::new(code, message)));
     }
 
-    fn reply(&mut self, request: &Request, answer: &Result<String, Refusal>) {
-        let Act::Envelope(template) = self.act else {
-            self.say(&answers::reply(request.id(), answer));
+    fn send_response(&mut self, request: &ClientMessage, outcome: &Result<String, JsonRpcError>) {
+        let StdioBehavior::Envelope(template) = self.behavior else {
+            self.send_line(&responses::rpc_response(request.id(), outcome));
             return;
         };
-        let other = if answer.is_ok() { "\"error\":null" } else { "\"result\":null" };
+        let other = if outcome.is_ok() { "\"error\":null" } else { "\"result\":null" };
         let id = request.id();
         let line = template
             .replace("$IDTEXT", id.trim_matches('"'))
             .replace("$ID", id)
             .replace("$OTHER", other)
-            .replace("$BODY", &answers::body(answer));
-        self.say(&line);
+            .replace("$BODY", &responses::result_or_error(outcome));
+        self.send_line(&line);
     }
 
     /// Sends a notification; `params` is JSON text.
     pub(super) fn notify(&mut self, method: &str, params: &str) -> bool {
-        self.say(&answers::notification(method, params))
+        self.send_line(&responses::notification(method, params))
     }
 
-    /// Writes a line; tells whether somebody still reads.
-    pub(super) fn say(&mut self, line: &str) -> bool {
+    /// Writes a line; returns `false` if the client has closed the pipe.
+    pub(super) fn send_line(&mut self, line: &str) -> bool {
         let mut bytes = Vec::with_capacity(line.len() + 1);
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
-        self.write(&bytes)
+        self.write_bytes(&bytes)
     }
 
-    /// Writes bytes; tells whether somebody still reads.
-    #[expect(clippy::unused_self, reason = "a server is what writes")]
-    pub(super) fn write(&mut self, bytes: &[u8]) -> bool {
+    /// Writes bytes; returns `false` if the client has closed the pipe.
+    #[expect(clippy::unused_self, reason = "writing is an action of the server")]
+    pub(super) fn write_bytes(&mut self, bytes: &[u8]) -> bool {
         let mut output = io::stdout().lock();
         output.write_all(bytes).and_then(|()| output.flush()).is_ok()
     }
 
-    /// Tells how often a method came.
-    pub(super) fn times(&self, method: &str) -> u32 {
-        self.seen.get(method).copied().unwrap_or_default()
+    /// Returns the number of received messages with a method.
+    pub(super) fn message_count(&self, method: &str) -> u32 {
+        self.counts.get(method).copied().unwrap_or_default()
     }
 
     /// Tells whether the client declared a capability.
-    pub(super) fn can(&self, capability: &str) -> bool {
-        self.capabilities.pointer(capability).is_some_and(|value| !value.is_null())
+    pub(super) fn client_has(&self, capability: &str) -> bool {
+        self.client_capabilities.pointer(capability).is_some_and(|value| !value.is_null())
     }
 
-    /// Waits for a message that `wanted` accepts and keeps the others for later.
+    /// Waits for a message that `is_wanted` accepts, and postpones the others.
     pub(super) fn wait_for(
         &mut self,
-        limit: Duration,
-        wanted: impl Fn(&Value) -> bool,
+        timeout: Duration,
+        is_wanted: impl Fn(&Value) -> bool,
     ) -> Option<Value> {
-        let end = Instant::now() + limit;
+        let deadline = Instant::now() + timeout;
         let mut others = VecDeque::new();
         let found = loop {
-            match self.next(Some(end.saturating_duration_since(Instant::now()))) {
-                Some(message) if wanted(&message) => break Some(message),
+            match self.next_message(Some(deadline.saturating_duration_since(Instant::now()))) {
+                Some(message) if is_wanted(&message) => break Some(message),
                 Some(message) => others.push_back(message),
                 None => break None,
             }
         };
-        others.append(&mut self.waiting);
-        self.waiting = others;
+        others.append(&mut self.postponed);
+        self.postponed = others;
         found
     }
 
-    /// Returns the next message, or nothing if the input ended or the time is over.
-    fn next(&mut self, limit: Option<Duration>) -> Option<Value> {
-        if let Some(message) = self.waiting.pop_front() {
+    /// Returns the next message, or `None` after the end of the input or the timeout.
+    fn next_message(&mut self, timeout: Option<Duration>) -> Option<Value> {
+        if let Some(message) = self.postponed.pop_front() {
             return Some(message);
         }
-        let end = limit.map(|limit| Instant::now() + limit);
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
-            let line = match end {
-                None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(end) => self.inbox.recv_timeout(end.saturating_duration_since(Instant::now())),
+            let line = match deadline {
+                None => self.lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(deadline) => {
+                    self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+                }
             };
             if let Ok(message) = serde_json::from_str(&line.ok()?) {
                 return Some(message);

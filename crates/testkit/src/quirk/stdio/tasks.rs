@@ -3,113 +3,141 @@
 use serde_json::Value;
 
 use super::StdioQuirk;
-use super::server::{Act, Event, Flow, Server};
-use crate::quirk::answers;
-use crate::quirk::mode::{Expect, Failure, Tag, WORKS, call_fails};
+use super::server::{Event, NextStep, StdioBehavior, StdioServer};
+use crate::quirk::mode::{ExpectedOutcome, FailureReason, ModeTag, WORKS, call_fails};
+use crate::quirk::responses;
 
-/// What every description of a modern task has.
+/// The common members of a modern task.
 const TASK: &str = r#""taskId":"task-1","createdAt":"2026-07-28T10:00:00Z","lastUpdatedAt":"2026-07-28T10:00:01Z","ttlMs":60000,"pollIntervalMs":10"#;
-/// What every description of a legacy task has.
+/// The common members of a legacy task.
 const LEGACY_TASK: &str = r#""taskId":"task-1","createdAt":"2025-11-25T10:00:00Z","lastUpdatedAt":"2025-11-25T10:00:01Z","ttl":60000,"pollInterval":10"#;
-const QUESTION: &str = r#"{"berth":{"method":"elicitation/create","params":{"mode":"form","message":"Which berth?","requestedSchema":{"type":"object","properties":{"berth":{"type":"string"}}}}}}"#;
+const INPUT_REQUESTS: &str = r#"{"berth":{"method":"elicitation/create","params":{"mode":"form","message":"Which berth?","requestedSchema":{"type":"object","properties":{"berth":{"type":"string"}}}}}}"#;
 
-const fn task(
+const fn task_quirk(
     name: &'static str,
-    sentence: &'static str,
-    expect: Expect,
-    act: fn(&mut Server, &Event<'_>) -> Flow,
+    description: &'static str,
+    expect: ExpectedOutcome,
+    handle: fn(&mut StdioServer, &Event<'_>) -> NextStep,
 ) -> StdioQuirk {
-    StdioQuirk::new(name, sentence, expect, Act::Code(act)).modern().tagged(&[Tag::NeedsTasks])
+    StdioQuirk::new(name, description, expect, StdioBehavior::Handler(handle))
+        .modern()
+        .tagged(&[ModeTag::NeedsTasks])
 }
 
 pub(super) const QUIRKS: &[StdioQuirk] = &[
-    task("task-completes", "makes a call a task that is done at the third look", WORKS, |s, e| {
-        modern(s, e, |looks| if looks < 3 { Status::Working } else { Status::Completed })
-    }),
-    task("task-at-once", "makes a call a task that is done at the first look", WORKS, |s, e| {
-        modern(s, e, |_| Status::Completed)
-    }),
-    task("task-fails", "makes a call a task that fails", call_fails(Failure::Refused), |s, e| {
-        modern(s, e, |_| Status::Failed)
-    }),
-    task(
+    task_quirk(
+        "task-completes",
+        "runs a call as a task that is completed at the third poll",
+        WORKS,
+        |server, event| {
+            handle_modern(server, event, |polls| {
+                if polls < 3 { TaskStatus::Working } else { TaskStatus::Completed }
+            })
+        },
+    ),
+    task_quirk(
+        "task-at-once",
+        "runs a call as a task that is completed at the first poll",
+        WORKS,
+        |server, event| handle_modern(server, event, |_| TaskStatus::Completed),
+    ),
+    task_quirk(
+        "task-fails",
+        "runs a call as a task that fails",
+        call_fails(FailureReason::Refused),
+        |server, event| handle_modern(server, event, |_| TaskStatus::Failed),
+    ),
+    task_quirk(
         "task-cancelled",
-        "makes a call a task that it cancels",
-        call_fails(Failure::Any),
-        |s, e| modern(s, e, |_| Status::Cancelled),
+        "runs a call as a task that it cancels",
+        call_fails(FailureReason::Any),
+        |server, event| handle_modern(server, event, |_| TaskStatus::Cancelled),
     ),
-    task(
+    task_quirk(
         "task-for-ever",
-        "makes a call a task that is never done",
-        call_fails(Failure::TimedOut),
-        |s, e| modern(s, e, |_| Status::Working),
+        "runs a call as a task that never completes",
+        call_fails(FailureReason::TimedOut),
+        |server, event| handle_modern(server, event, |_| TaskStatus::Working),
     ),
-    task(
+    task_quirk(
         "task-vanishes",
-        "makes a call a task that nobody knows later",
-        call_fails(Failure::Refused),
-        |s, e| modern(s, e, |_| Status::Gone),
+        "runs a call as a task that does not exist later",
+        call_fails(FailureReason::Refused),
+        |server, event| handle_modern(server, event, |_| TaskStatus::Gone),
     ),
-    task(
+    task_quirk(
         "task-unknown-status",
-        "makes a call a task with a status that nobody knows",
-        call_fails(Failure::Any),
-        |s, e| modern(s, e, |_| Status::Unknown),
+        "runs a call as a task with an unknown status",
+        call_fails(FailureReason::Any),
+        |server, event| handle_modern(server, event, |_| TaskStatus::Unknown),
     ),
-    task("task-needs-input", "makes a call a task that wants to know something", WORKS, |s, e| {
-        if let Some(update) = e.asks("tasks/update") {
-            let is_answered = update.params.pointer("/inputResponses/berth").is_some();
-            if is_answered {
-                s.held.push_back(update.clone());
-                s.result(update, "{}");
-            } else {
-                s.refuse(update, -32602, "the input is not what was asked for");
+    task_quirk(
+        "task-needs-input",
+        "runs a call as a task that requires input",
+        WORKS,
+        |server, event| {
+            if let Some(update) = event.request("tasks/update") {
+                let is_answered = update.params.pointer("/inputResponses/berth").is_some();
+                if is_answered {
+                    server.held_requests.push_back(update.clone());
+                    server.send_result(update, "{}");
+                } else {
+                    server.send_error(
+                        update,
+                        -32602,
+                        "the input does not match the requested input",
+                    );
+                }
+                return NextStep::Done;
             }
-            return Flow::Done;
-        }
-        let status = if s.held.len() > 1 { Status::Completed } else { Status::InputRequired };
-        match status {
-            Status::Completed => modern(s, e, |_| Status::Completed),
-            _ => modern(s, e, |_| Status::InputRequired),
-        }
-    })
-    .tagged(&[Tag::NeedsTasks, Tag::NeedsInput]),
-    task(
+            let status = if server.held_requests.len() > 1 {
+                TaskStatus::Completed
+            } else {
+                TaskStatus::InputRequired
+            };
+            match status {
+                TaskStatus::Completed => handle_modern(server, event, |_| TaskStatus::Completed),
+                _ => handle_modern(server, event, |_| TaskStatus::InputRequired),
+            }
+        },
+    )
+    .tagged(&[ModeTag::NeedsTasks, ModeTag::NeedsInput]),
+    task_quirk(
         "task-undeclared",
-        "makes a call a task although the client did not say that it knows tasks",
-        call_fails(Failure::Any),
-        |s, e| match e.call() {
-            Some(_) if knows_tasks(s) => Flow::Usual,
+        "runs a call as a task although the client did not declare tasks",
+        call_fails(FailureReason::Any),
+        |server, event| match event.call() {
+            Some(_) if client_has_tasks(server) => NextStep::Default,
             Some(request) => {
                 let created = format!(r#"{{"resultType":"task","status":"working",{TASK}}}"#);
-                s.result(request, &created);
-                Flow::Done
+                server.send_result(request, &created);
+                NextStep::Done
             }
-            None => Flow::Usual,
+            None => NextStep::Default,
         },
     )
     .tagged(&[]),
     StdioQuirk::new(
         "legacy-task-optional",
-        "makes a call a task for who asks for it",
+        "runs a call as a task if the client requests it",
         WORKS,
-        Act::Code(|s, e| legacy(s, e, "optional")),
+        StdioBehavior::Handler(|server, event| handle_legacy(server, event, "optional")),
     )
     .legacy()
-    .tagged(&[Tag::NeedsTasks]),
+    .tagged(&[ModeTag::NeedsTasks]),
     StdioQuirk::new(
         "legacy-task-required",
-        "takes a call only as a task",
+        "accepts a call only as a task",
         WORKS,
-        Act::Code(|s, e| legacy(s, e, "required")),
+        StdioBehavior::Handler(|server, event| handle_legacy(server, event, "required")),
     )
     .legacy()
-    .tagged(&[Tag::NeedsTasks]),
+    .tagged(&[ModeTag::NeedsTasks]),
 ];
 
-/// How a task stands.
+/// The status of a modern task.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum TaskStatus {
     Working,
     InputRequired,
     Completed,
@@ -119,89 +147,96 @@ enum Status {
     Gone,
 }
 
-fn knows_tasks(server: &Server) -> bool {
-    server.can("/extensions/io.modelcontextprotocol~1tasks")
+fn client_has_tasks(server: &StdioServer) -> bool {
+    server.client_has("/extensions/io.modelcontextprotocol~1tasks")
 }
 
-/// Makes a call a task, and tells how it stands by the number of looks.
-fn modern(server: &mut Server, event: &Event<'_>, status: fn(u32) -> Status) -> Flow {
+/// Runs a call as a task; its status depends on the number of polls.
+fn handle_modern(
+    server: &mut StdioServer,
+    event: &Event<'_>,
+    status: fn(u32) -> TaskStatus,
+) -> NextStep {
     if let Some(call) = event.call()
-        && knows_tasks(server)
+        && client_has_tasks(server)
     {
-        server.held.clear();
-        server.held.push_back(call.clone());
-        server.result(call, &format!(r#"{{"resultType":"task","status":"working",{TASK}}}"#));
-        return Flow::Done;
+        server.held_requests.clear();
+        server.held_requests.push_back(call.clone());
+        server.send_result(call, &format!(r#"{{"resultType":"task","status":"working",{TASK}}}"#));
+        return NextStep::Done;
     }
-    if let Some(cancel) = event.asks("tasks/cancel") {
-        server.result(cancel, "{}");
-        return Flow::Done;
+    if let Some(cancel) = event.request("tasks/cancel") {
+        server.send_result(cancel, "{}");
+        return NextStep::Done;
     }
-    let Some(look) = event.asks("tasks/get") else { return Flow::Usual };
-    let is_ours = look.params.get("taskId").and_then(Value::as_str) == Some("task-1");
-    let call = server.held.front().cloned().filter(|_| is_ours);
+    let Some(poll) = event.request("tasks/get") else { return NextStep::Default };
+    let is_ours = poll.params.get("taskId").and_then(Value::as_str) == Some("task-1");
+    let call = server.held_requests.front().cloned().filter(|_| is_ours);
     let Some(call) = call else {
-        server.refuse(look, -32602, "Task not found");
-        return Flow::Done;
+        server.send_error(poll, -32602, "Task not found");
+        return NextStep::Done;
     };
-    let rest = match status(server.times("tasks/get")) {
-        Status::Gone => {
-            server.refuse(look, -32602, "Task not found");
-            return Flow::Done;
+    let rest = match status(server.message_count("tasks/get")) {
+        TaskStatus::Gone => {
+            server.send_error(poll, -32602, "Task not found");
+            return NextStep::Done;
         }
-        Status::Working => r#""status":"working""#.to_owned(),
-        Status::InputRequired => {
-            format!(r#""status":"input_required","inputRequests":{QUESTION}"#)
+        TaskStatus::Working => r#""status":"working""#.to_owned(),
+        TaskStatus::InputRequired => {
+            format!(r#""status":"input_required","inputRequests":{INPUT_REQUESTS}"#)
         }
-        Status::Completed => {
+        TaskStatus::Completed => {
             let result = r#"{"content":[{"type":"text","text":$TEXT}],"isError":false}"#;
-            format!(r#""status":"completed","result":{}"#, answers::fill(result, &call))
+            format!(
+                r#""status":"completed","result":{}"#,
+                responses::fill_placeholders(result, &call)
+            )
         }
-        Status::Failed => {
+        TaskStatus::Failed => {
             r#""status":"failed","error":{"code":-32603,"message":"the crane broke"}"#.to_owned()
         }
-        Status::Cancelled => r#""status":"cancelled""#.to_owned(),
-        Status::Unknown => r#""status":"adrift""#.to_owned(),
+        TaskStatus::Cancelled => r#""status":"cancelled""#.to_owned(),
+        TaskStatus::Unknown => r#""status":"adrift""#.to_owned(),
     };
-    server.result(look, &format!(r#"{{"resultType":"complete",{TASK},{rest}}}"#));
-    Flow::Done
+    server.send_result(poll, &format!(r#"{{"resultType":"complete",{TASK},{rest}}}"#));
+    NextStep::Done
 }
 
-/// The tasks of 2025-11-25, where the client asks for a task and fetches its result.
-fn legacy(server: &mut Server, event: &Event<'_>, support: &str) -> Flow {
-    let Event::Asked(request) = event else { return Flow::Usual };
+/// Runs a call as a task of 2025-11-25: the client requests the task and fetches its result.
+fn handle_legacy(server: &mut StdioServer, event: &Event<'_>, support: &str) -> NextStep {
+    let Event::Request(request) = event else { return NextStep::Default };
     match request.method.as_str() {
-        "initialize" => server.result(request, r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}},"serverInfo":$INFO}"#),
+        "initialize" => server.send_result(request, r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}},"serverInfo":$INFO}"#),
         "tools/list" => {
             let execution = format!(r#"{{"execution":{{"taskSupport":"{support}"}},"#);
-            let tools = [answers::ECHO, answers::ADD].map(|tool| tool.replacen('{', &execution, 1));
-            server.result(request, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
+            let tools = [responses::ECHO_TOOL, responses::ADD_TOOL].map(|tool| tool.replacen('{', &execution, 1));
+            server.send_result(request, &format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
         }
         "tools/call" if request.params.get("task").is_some() => {
-            server.held.push_back((*request).clone());
-            server.result(request, &format!(r#"{{"task":{{"status":"working",{LEGACY_TASK}}}}}"#));
+            server.held_requests.push_back((*request).clone());
+            server.send_result(request, &format!(r#"{{"task":{{"status":"working",{LEGACY_TASK}}}}}"#));
         }
         "tools/call" if support == "required" => {
-            server.refuse(request, -32601, "this tool runs as a task only");
+            server.send_error(request, -32601, "this tool runs as a task only");
         }
         "tasks/get" => {
-            let status = if server.times("tasks/get") < 3 { "working" } else { "completed" };
-            server.result(request, &format!(r#"{{"status":"{status}",{LEGACY_TASK}}}"#));
+            let status = if server.message_count("tasks/get") < 3 { "working" } else { "completed" };
+            server.send_result(request, &format!(r#"{{"status":"{status}",{LEGACY_TASK}}}"#));
         }
-        "tasks/result" => match server.held.pop_front() {
+        "tasks/result" => match server.held_requests.pop_front() {
             Some(call) => {
-                let result = answers::fill(
+                let result = responses::fill_placeholders(
                     r#"{"content":[{"type":"text","text":$TEXT}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"task-1"}}}"#,
                     &call,
                 );
-                server.say(&answers::reply(request.id(), &Ok(result)));
+                server.send_line(&responses::rpc_response(request.id(), &Ok(result)));
             }
-            None => server.refuse(request, -32602, "Task not found"),
+            None => server.send_error(request, -32602, "Task not found"),
         },
         "tasks/cancel" => {
-            server.result(request, &format!(r#"{{"status":"cancelled",{LEGACY_TASK}}}"#));
+            server.send_result(request, &format!(r#"{{"status":"cancelled",{LEGACY_TASK}}}"#));
         }
-        _ => return Flow::Usual,
+        _ => return NextStep::Default,
     }
-    Flow::Done
+    NextStep::Done
 }

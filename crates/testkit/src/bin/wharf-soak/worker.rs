@@ -1,4 +1,4 @@
-//! What the workers do, and the count of what came of it.
+//! The workers and their random operations, and the counts of what happened.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,62 +9,69 @@ use std::time::Duration;
 use serde_json::json;
 use wharf::protocol::Json;
 use wharf::{CallOptions, FailureKind, Runtime};
-use wharf_testkit::chance::Chance;
+use wharf_testkit::seeded_random::SeededRandom;
 
-use crate::stage::{SERVERS, Stage, name};
-use crate::{WORKERS, all};
+use crate::test_servers::{SERVERS, TestServers, name};
+use crate::{WORKERS, run_all};
 
-/// How long one operation may take before it counts as lost.
+/// The time after which an operation counts as lost.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// One of those who use the runtime at the same time.
+/// One of the concurrent users of the runtime.
 pub(crate) struct Worker {
-    stage: Arc<Stage>,
+    servers: Arc<TestServers>,
     wharf: Runtime,
-    chance: Chance,
+    random: SeededRandom,
     operations: u64,
 }
 
-/// What was done, and how often.
+/// The number of operations by what happened, and the lost ones.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct OperationCounts {
     done: BTreeMap<&'static str, u64>,
     lost: Vec<String>,
 }
 
-/// Lets all workers do their share of the operations.
-pub(crate) async fn run(stage: &Arc<Stage>, wharf: &Runtime, operations: u64, seed: u64) -> Tally {
+/// Runs this many operations, divided among all workers.
+pub(crate) async fn run(
+    servers: &Arc<TestServers>,
+    wharf: &Runtime,
+    operations: u64,
+    seed: u64,
+) -> OperationCounts {
     let worker = |number| Worker {
-        stage: Arc::clone(stage),
+        servers: Arc::clone(servers),
         wharf: wharf.clone(),
-        chance: Chance::new(seed + number),
+        random: SeededRandom::new(seed + number),
         operations: operations / WORKERS,
     };
-    all((0..WORKERS).map(worker).collect()).await
+    run_all((0..WORKERS).map(worker).collect()).await
 }
 
 impl Worker {
-    pub(crate) async fn run(mut self) -> Tally {
-        let mut tally = Tally::default();
+    pub(crate) async fn run(mut self) -> OperationCounts {
+        let mut counts = OperationCounts::default();
         for _ in 0..self.operations {
-            let at = usize::try_from(self.chance.below(SERVERS as u64)).unwrap_or_default();
+            let at = usize::try_from(self.random.below(SERVERS as u64)).unwrap_or_default();
             let operation = tokio::time::timeout(LIMIT, self.operate(at)).await;
             match operation {
-                Ok(what) => *tally.done.entry(what).or_default() += 1,
-                Err(_) => tally.lost.push(format!("an operation on {} never ended", name(at))),
+                Ok(what) => *counts.done.entry(what).or_default() += 1,
+                Err(_) => counts
+                    .lost
+                    .push(format!("an operation on {} did not end within {LIMIT:?}", name(at))),
             }
         }
-        tally
+        counts
     }
 
-    /// Does something at random and says what it was.
+    /// Executes a random operation and returns what happened.
     async fn operate(&mut self, at: usize) -> &'static str {
-        match self.chance.below(1_000) {
+        match self.random.below(1_000) {
             0..700 => self.call(at, "").await,
-            700..850 => self.look(),
+            700..850 => self.read_snapshot(),
             850..930 => self.cancel(at).await,
             930..950 => {
-                let point = *self.chance.of(&["after-read", "after-effect", "mid-reply"]);
+                let point = *self.random.pick(&["after-read", "after-effect", "mid-reply"]);
                 self.call(at, point).await
             }
             950..970 => self.change_list(at).await,
@@ -76,8 +83,8 @@ impl Worker {
                 "closed and opened"
             }
             _ => {
-                let version = self.chance.below(16);
-                if let Some(catalog) = self.stage.catalog(version) {
+                let version = self.random.below(16);
+                if let Some(catalog) = self.servers.catalog(version) {
                     self.wharf.apply(&catalog).await;
                 }
                 "catalogs applied"
@@ -92,32 +99,32 @@ impl Worker {
         let options =
             CallOptions { timeout: Some(Duration::from_secs(20)), ..CallOptions::default() };
         let outcome = self.wharf.call(&tool, &arguments, &options).await;
-        let Some(error) = outcome.error else { return "calls answered" };
+        let Some(error) = outcome.error else { return "calls with a result" };
         let snapshot = self.wharf.snapshot();
         let failure = snapshot.server(&name(at)).and_then(|server| server.failure.as_ref());
         if failure.is_some_and(|failure| failure.kind == FailureKind::Stopped) {
             drop(self.wharf.connect(&name(at)).await);
             return "breakers reset";
         }
-        if error.outcome_known { "calls not run" } else { "calls with unknown outcome" }
+        if error.outcome_known { "calls not executed" } else { "calls with unknown outcome" }
     }
 
-    fn look(&self) -> &'static str {
+    fn read_snapshot(&self) -> &'static str {
         let snapshot = self.wharf.snapshot();
         let tools = snapshot.registry().tools().len();
-        if tools <= 2 * SERVERS + 64 { "looks" } else { "impossible" }
+        if tools <= 2 * SERVERS + 64 { "snapshots read" } else { "impossible" }
     }
 
     async fn cancel(&mut self, at: usize) -> &'static str {
-        let turns = self.chance.below(50);
-        let giving_up = async {
+        let turns = self.random.below(50);
+        let delay = async {
             for _ in 0..turns {
                 tokio::task::yield_now().await;
             }
         };
         tokio::select! {
-            _ = self.call(at, "") => "calls faster than their end",
-            () = giving_up => "calls cancelled",
+            _ = self.call(at, "") => "calls that ended before they were cancelled",
+            () = delay => "calls cancelled",
         }
     }
 
@@ -130,7 +137,7 @@ impl Worker {
     }
 
     fn kill(&self, at: usize) -> &'static str {
-        let process = self.stage.process(at);
+        let process = self.servers.process(at);
         #[cfg(unix)]
         if let Some(process) =
             process.and_then(|process| rustix::process::Pid::from_raw(process.cast_signed()))
@@ -138,7 +145,7 @@ impl Worker {
             let _may_be_gone =
                 rustix::process::kill_process(process, rustix::process::Signal::KILL);
         }
-        if process.is_some() { "kills" } else { "nobody to kill" }
+        if process.is_some() { "kills" } else { "servers without a process" }
     }
 
     async fn reconnect(&self, at: usize) -> &'static str {
@@ -147,39 +154,38 @@ impl Worker {
     }
 }
 
-impl Tally {
-    pub(crate) fn panicked(&mut self, why: &str) {
+impl OperationCounts {
+    pub(crate) fn add_panic(&mut self, why: &str) {
         self.lost.push(why.to_owned());
     }
 
-    /// Says what should not have happened.
-    pub(crate) fn complaints(&self) -> Vec<String> {
-        let mut complaints = self.lost.clone();
-        if let Some(times) = self.done.get("impossible") {
-            complaints.push(format!("{times} operations saw what cannot be"));
+    /// Returns what must not happen.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems = self.lost.clone();
+        if let Some(count) = self.done.get("impossible") {
+            problems.push(format!("{count} operations saw an impossible state"));
         }
-        let answered = self.done.get("calls answered").copied().unwrap_or_default();
+        let answered = self.done.get("calls with a result").copied().unwrap_or_default();
         let all: u64 = self.done.values().sum();
         if answered * 3 < all {
-            complaints
-                .push(format!("only {answered} of {all} operations were calls with an answer"));
+            problems.push(format!("only {answered} of {all} operations were calls with a result"));
         }
-        complaints
+        problems
     }
 }
 
-impl AddAssign for Tally {
+impl AddAssign for OperationCounts {
     fn add_assign(&mut self, other: Self) {
-        for (what, times) in other.done {
-            *self.done.entry(what).or_default() += times;
+        for (what, count) in other.done {
+            *self.done.entry(what).or_default() += count;
         }
         self.lost.extend(other.lost);
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for OperationCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = self.done.iter().map(|(what, times)| format!("{times} {what}"));
+        let parts = self.done.iter().map(|(what, count)| format!("{count} {what}"));
         f.write_str(&parts.collect::<Vec<_>>().join(", "))
     }
 }

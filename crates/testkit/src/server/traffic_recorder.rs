@@ -1,7 +1,7 @@
-//! Writes down every line that a server receives and sends, in the order in which it happens.
+//! Records every line that a server receives and sends, in order.
 //!
-//! A line that the client wrote is marked with `>`, one of the server with `<`. A line is on file
-//! before the server sees it, so no answer can stand before its question.
+//! A line of the client starts with `>`, a line of the server with `<`. A line of the client is
+//! written to the file before the server reads it, so a response cannot precede its request.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -12,24 +12,24 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A file that a conversation is written to.
+/// A file with the messages of a session.
 #[derive(Debug, Clone)]
-pub struct Recorder(Arc<Mutex<File>>);
+pub struct TrafficRecorder(Arc<Mutex<File>>);
 
-impl Recorder {
-    /// Begins a new file.
+impl TrafficRecorder {
+    /// Creates the file.
     pub fn create(path: &Path) -> io::Result<Self> {
         File::create(path).map(|file| Self(Arc::new(Mutex::new(file))))
     }
 
-    /// Records what is read from `input`: the words of the client.
-    pub fn received<R>(&self, input: R) -> Tee<R> {
-        Tee { inner: input, mark: b'>', line: Vec::new(), recorder: self.clone() }
+    /// Records what is read from `input`: the messages of the client.
+    pub fn received<R>(&self, input: R) -> RecordedStream<R> {
+        RecordedStream { inner: input, mark: b'>', line: Vec::new(), recorder: self.clone() }
     }
 
-    /// Records what is written to `output`: the words of the server.
-    pub fn sent<W>(&self, output: W) -> Tee<W> {
-        Tee { inner: output, mark: b'<', line: Vec::new(), recorder: self.clone() }
+    /// Records what is written to `output`: the messages of the server.
+    pub fn sent<W>(&self, output: W) -> RecordedStream<W> {
+        RecordedStream { inner: output, mark: b'<', line: Vec::new(), recorder: self.clone() }
     }
 
     fn write(&self, line: &[u8]) -> io::Result<()> {
@@ -37,24 +37,24 @@ impl Recorder {
     }
 }
 
-/// A pipe whose lines are recorded.
+/// A stream whose lines are recorded.
 #[derive(Debug)]
-pub struct Tee<P> {
+pub struct RecordedStream<P> {
     inner: P,
     mark: u8,
-    /// The begin of a line whose end has not come yet.
+    /// The start of a line that is not complete yet.
     line: Vec<u8>,
-    recorder: Recorder,
+    recorder: TrafficRecorder,
 }
 
-impl<P> Tee<P> {
-    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+impl<P> RecordedStream<P> {
+    fn record(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.line.is_empty() {
                 self.line.push(self.mark);
             }
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
                 self.recorder.write(&self.line)?;
                 self.line.clear();
             }
@@ -63,7 +63,7 @@ impl<P> Tee<P> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Tee<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for RecordedStream<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -71,18 +71,18 @@ impl<R: AsyncRead + Unpin> AsyncRead for Tee<R> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
-        Poll::Ready(self.keep(&buffer.filled()[before..]))
+        Poll::Ready(self.record(&buffer.filled()[before..]))
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Tee<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for RecordedStream<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.inner).poll_write(context, bytes))?;
-        self.keep(&bytes[..written])?;
+        self.record(&bytes[..written])?;
         Poll::Ready(Ok(written))
     }
 

@@ -1,4 +1,4 @@
-//! What the server is told when it asks: every form is filled in, every wish is granted.
+//! Responds to requests of the server: fills in every form, and accepts every request.
 
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
@@ -10,9 +10,9 @@ use wharf_protocol::view::send::{
 };
 use wharf_protocol::view::{ClientCapabilities, Elicitation, ElicitationMode, skill};
 
-use crate::{Failure, sample};
+use crate::{AnyError, schema_values};
 
-/// What we can do for a server.
+/// Returns the capabilities of the client.
 pub(crate) fn capabilities() -> ClientCapabilities {
     ClientCapabilities {
         roots: Some(RootsSupport::default()),
@@ -23,37 +23,37 @@ pub(crate) fn capabilities() -> ClientCapabilities {
     }
 }
 
-/// Answers at once.
-pub(crate) struct Answers;
+/// Responds at once.
+pub(crate) struct ConformanceHandler;
 
-impl ClientHandler for Answers {
+impl ClientHandler for ConformanceHandler {
     fn on_notification(&self, notification: Notification) {
-        eprintln!("told {}", notification.method);
+        eprintln!("received {}", notification.method);
     }
 
     fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
-        let answer = match method {
+        let result = match method {
             "elicitation/create" => elicitation(params.unwrap_or_else(Json::object)),
             "sampling/createMessage" => sampling(),
             "roots/list" => Ok(send::roots_result(&[])),
             _ => return ready(method, Err(RpcError::method_not_found(method))),
         };
-        ready(method, answer.map_err(|error| RpcError::new(code::INTERNAL, error.to_string())))
+        ready(method, result.map_err(|error| RpcError::new(code::INTERNAL, error.to_string())))
     }
 }
 
-fn ready(method: &str, answer: Result<Json, RpcError>) -> HandlerFuture {
-    match &answer {
-        Ok(answer) => eprintln!("asked {method}, answering {}", answer.as_str()),
-        Err(error) => eprintln!("asked {method}, answering with an error: {error}"),
+fn ready(method: &str, result: Result<Json, RpcError>) -> HandlerFuture {
+    match &result {
+        Ok(result) => eprintln!("received {method}, responding {}", result.as_str()),
+        Err(error) => eprintln!("received {method}, responding with an error: {error}"),
     }
-    Box::pin(std::future::ready(answer))
+    Box::pin(std::future::ready(result))
 }
 
-fn elicitation(params: Json) -> Result<Json, Failure> {
+fn elicitation(params: Json) -> Result<Json, AnyError> {
     let answer = match Elicitation::read(params).mode() {
         ElicitationMode::Form { schema } => {
-            let content = Json::encode(&sample::everything(&schema.decode()?))?;
+            let content = Json::encode(&schema_values::all(&schema.decode()?))?;
             ElicitationAnswer::Accept(Some(Object::try_from(content)?))
         }
         ElicitationMode::Url { .. } | ElicitationMode::Unknown => ElicitationAnswer::Decline,
@@ -61,7 +61,7 @@ fn elicitation(params: Json) -> Result<Json, Failure> {
     Ok(send::elicitation_result(&answer))
 }
 
-fn sampling() -> Result<Json, Failure> {
+fn sampling() -> Result<Json, AnyError> {
     let answer = SamplingAnswer {
         model: "none".to_owned(),
         content: vec![send::text_block("ahoy")],

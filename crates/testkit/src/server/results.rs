@@ -1,4 +1,4 @@
-//! What the sample offers: its lists, a resource, a prompt and what an argument could be.
+//! The results of the sample service: its lists, resources, prompt and completion.
 
 use serde_json::{Value, json};
 use wharf_protocol::Json;
@@ -6,13 +6,13 @@ use wharf_protocol::envelope::RpcError;
 use wharf_protocol::era::Revision;
 use wharf_protocol::serve::ServiceCall;
 
-/// The one resource.
+/// The URI of the resource.
 pub(super) const CHART: &str = "harbour://chart";
 
-/// The berths that completion knows.
+/// The berths: the completions, and the parameters of the resource template.
 const BERTHS: [&str; 3] = ["north", "north-east", "south"];
 
-/// Returns the capabilities in the words of a revision.
+/// Returns the capabilities of a revision.
 pub(super) fn capabilities(revision: Revision) -> Json {
     let mut capabilities = json!({
         "tools": {"listChanged": true},
@@ -23,18 +23,18 @@ pub(super) fn capabilities(revision: Revision) -> Json {
     if revision >= Revision::V2025_03_26 {
         capabilities["completions"] = json!({});
     }
-    written(&capabilities)
+    encode(&capabilities)
 }
 
 /// Returns the list of tools.
 pub(super) fn tools() -> Json {
     let text = json!({"text": {"type": "string"}});
     let numbers = json!({"a": {"type": "integer"}, "b": {"type": "integer"}});
-    let pace = json!({"steps": {"type": "integer"}, "pause_ms": {"type": "integer"}});
-    written(&json!({"tools": [
+    let timing = json!({"steps": {"type": "integer"}, "pause_ms": {"type": "integer"}});
+    encode(&json!({"tools": [
         tool("echo", "Returns the text.", &text),
         tool("add", "Adds two whole numbers.", &numbers),
-        tool("slow", "Goes on step by step, and tells of each.", &pace),
+        tool("slow", "Goes on step by step, and tells of each.", &timing),
         tool("ask", "Asks the person for a berth.", &json!({})),
         tool("sample", "Asks the client's model for a word.", &json!({})),
         tool("roots", "Asks for the folders of the client.", &json!({})),
@@ -54,23 +54,23 @@ fn tool(name: &str, description: &str, properties: &Value) -> Value {
 
 /// Returns the list of resources.
 pub(super) fn resources() -> Json {
-    written(&json!({"resources": [{"uri": CHART, "name": "chart", "mimeType": "text/plain"}]}))
+    encode(&json!({"resources": [{"uri": CHART, "name": "chart", "mimeType": "text/plain"}]}))
 }
 
 /// Returns the list of templates.
 pub(super) fn templates() -> Json {
     let template = json!({"uriTemplate": "harbour://berth/{berth}", "name": "berth"});
-    written(&json!({"resourceTemplates": [template]}))
+    encode(&json!({"resourceTemplates": [template]}))
 }
 
 /// Returns the list of prompts.
 pub(super) fn prompts() -> Json {
     let argument = json!({"name": "ship", "description": "Who is welcome.", "required": true});
-    written(&json!({"prompts": [{"name": "welcome", "arguments": [argument]}]}))
+    encode(&json!({"prompts": [{"name": "welcome", "arguments": [argument]}]}))
 }
 
-/// Reads the chart, or a berth of the template.
-pub(super) fn read(call: &ServiceCall) -> Result<Json, RpcError> {
+/// Returns the chart, or a berth of the template.
+pub(super) fn resource(call: &ServiceCall) -> Result<Json, RpcError> {
     let uri = call.param("uri").and_then(|uri| uri.to_text()).unwrap_or_default();
     let text = match uri.strip_prefix("harbour://berth/") {
         Some(berth) if BERTHS.contains(&berth) => format!("The berth {berth} is free."),
@@ -78,25 +78,26 @@ pub(super) fn read(call: &ServiceCall) -> Result<Json, RpcError> {
         _ => return Err(RpcError::invalid_params("Resource not found")),
     };
     let contents = json!({"uri": uri, "mimeType": "text/plain", "text": text});
-    Ok(written(&json!({"contents": [contents]})))
+    Ok(encode(&json!({"contents": [contents]})))
 }
 
-/// Fills in the prompt.
+/// Returns the prompt with its argument.
 pub(super) fn prompt(call: &ServiceCall) -> Result<Json, RpcError> {
     let ship = call.param("arguments").and_then(|it| it.get("ship")?.to_text());
     let ship = ship.ok_or_else(|| RpcError::invalid_params("Invalid params: ship is required"))?;
     let content = json!({"type": "text", "text": format!("Welcome {ship} to the harbour.")});
-    Ok(written(&json!({"messages": [{"role": "user", "content": content}]})))
+    Ok(encode(&json!({"messages": [{"role": "user", "content": content}]})))
 }
 
-/// Completes the name of a berth.
-pub(super) fn complete(call: &ServiceCall) -> Json {
+/// Returns the completions of the name of a berth.
+pub(super) fn completion(call: &ServiceCall) -> Json {
     let typed = call.param("argument").and_then(|it| it.get("value")?.to_text());
     let typed = typed.unwrap_or_default();
     let values: Vec<_> = BERTHS.into_iter().filter(|berth| berth.starts_with(&typed)).collect();
-    written(&json!({"completion": {"values": values, "hasMore": false}}))
+    encode(&json!({"completion": {"values": values, "hasMore": false}}))
 }
 
-pub(super) fn written(value: &Value) -> Json {
+/// Encodes a value as JSON text.
+pub(super) fn encode(value: &Value) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }

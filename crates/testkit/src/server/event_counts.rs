@@ -1,19 +1,19 @@
-//! What a server went through, so that a client can ask about what it cannot see.
+//! Counts events in a server, so that a test can poll for what a client cannot see.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Counts events by name.
+/// The number of events by name.
 #[derive(Debug, Default)]
-pub(super) struct History(Mutex<BTreeMap<&'static str, u64>>);
+pub(super) struct EventCounts(Mutex<BTreeMap<&'static str, u64>>);
 
-impl History {
-    /// Takes note of an event.
-    pub(super) fn note(&self, event: &'static str) {
+impl EventCounts {
+    /// Counts an event.
+    pub(super) fn add(&self, event: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(event).or_default() += 1;
     }
 
-    /// Returns how often each event happened.
+    /// Returns the number of each event.
     pub(super) fn counts(&self) -> BTreeMap<&'static str, u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

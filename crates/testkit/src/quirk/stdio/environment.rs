@@ -1,47 +1,47 @@
-//! What the environment sets: how long to wait, how much to write.
+//! Reads the environment variables that set the delays and amounts of data of a mode.
 //!
-//! `QUIRK_DELAY_MS`, `QUIRK_LINGER_MS`, `QUIRK_BYTES`, `QUIRK_COUNT`; each has a default where it
-//! is used.
+//! They are `QUIRK_DELAY_MS`, `QUIRK_LINGER_MS`, `QUIRK_BYTES` and `QUIRK_COUNT`; the caller passes
+//! the default.
 
 use std::thread;
 use std::time::Duration;
 
-/// Returns how long a quirk waits.
+/// Returns the delay of a quirk.
 pub(super) fn delay(default_ms: u64) -> Duration {
     Duration::from_millis(number("QUIRK_DELAY_MS").unwrap_or(default_ms))
 }
 
-/// Waits as long as a quirk waits.
+/// Sleeps for the delay of a quirk.
 pub(super) fn pause(default_ms: u64) {
     thread::sleep(delay(default_ms));
 }
 
-/// Returns how many bytes a quirk writes.
+/// Returns the number of bytes that a quirk writes.
 pub(super) fn bytes(default: usize) -> usize {
     number("QUIRK_BYTES").and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(default)
 }
 
-/// Returns how often a quirk does what it does.
+/// Returns the number of items that a quirk writes.
 pub(super) fn count(default: usize) -> usize {
     number("QUIRK_COUNT").and_then(|count| usize::try_from(count).ok()).unwrap_or(default)
 }
 
-/// Returns how long something lives that nobody ends.
+/// Returns the lifetime of a process that ignores the end of its input.
 pub(super) fn lifetime() -> Duration {
     Duration::from_millis(number("QUIRK_LINGER_MS").unwrap_or(60_000))
 }
 
-/// Stays alive without doing anything, as long as allowed.
+/// Sleeps for the whole lifetime.
 pub(super) fn linger() {
     thread::sleep(lifetime());
 }
 
-/// Tells whether this process was already started again by itself.
-pub(super) fn is_second_life() -> bool {
+/// Tells whether this process was restarted by itself (`exec`).
+pub(super) fn is_restarted() -> bool {
     number("QUIRK_SECOND_LIFE").is_some()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test server is set up by its environment")]
+#[expect(clippy::disallowed_methods, reason = "the test sets the environment of the server")]
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! One visit to a server: everything it declares is listed, and what the plan wants is called.
+//! One session with a server: lists everything that it declares, and makes the calls of the plan.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +9,18 @@ use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::view::{Prompt, SkillFiles, ToolDefinition, skill};
 use wharf_protocol::{ConnectOptions, HttpSpec, HttpTransport, Peer, connect_http};
 
-use crate::Failure;
-use crate::answers::{Answers, capabilities};
-use crate::plan::{Call, Plan};
+use crate::AnyError;
+use crate::client_handler::{ConformanceHandler, capabilities};
+use crate::plan::{PlannedCall, ScenarioPlan};
 
-/// How long one request may take; the longest scenario makes us wait half a second.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of one request; the longest scenario takes half a second.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(crate) async fn run(url: &str, plan: Plan) -> Result<(), Failure> {
+pub(crate) async fn run(url: &str, plan: ScenarioPlan) -> Result<(), AnyError> {
     let peer = connect(url).await?;
-    let visit = Visit { peer: &peer, options: RequestOptions::within(PATIENCE) };
-    let outcome = visit.run(plan).await;
+    let session =
+        ConformanceSession { peer: &peer, options: RequestOptions::within(REQUEST_TIMEOUT) };
+    let outcome = session.run(plan).await;
     peer.close().await;
     for warning in peer.warnings() {
         eprintln!("warning: {warning}");
@@ -27,7 +28,7 @@ pub(crate) async fn run(url: &str, plan: Plan) -> Result<(), Failure> {
     outcome
 }
 
-async fn connect(url: &str) -> Result<Peer, Failure> {
+async fn connect(url: &str) -> Result<Peer, AnyError> {
     let spec = HttpSpec {
         target: url.parse()?,
         client: HttpClient::new(&HttpClientOptions::default()),
@@ -36,28 +37,28 @@ async fn connect(url: &str) -> Result<Peer, Failure> {
     };
     let client = ClientInfo::new("wharf-conformance", env!("CARGO_PKG_VERSION"));
     let options = ConnectOptions { capabilities: capabilities(), ..ConnectOptions::new(client) };
-    let peer = connect_http(&spec, &options, Arc::new(Answers)).await?;
-    let answer = peer.profile().raw.as_str();
-    eprintln!("connected over {} in {}: {answer}", peer.transport(), peer.revision());
+    let peer = connect_http(&spec, &options, Arc::new(ConformanceHandler)).await?;
+    let result = peer.profile().raw.as_str();
+    eprintln!("connected over {} with {}: {result}", peer.transport(), peer.revision());
     Ok(peer)
 }
 
-struct Visit<'a> {
+struct ConformanceSession<'a> {
     peer: &'a Peer,
     options: RequestOptions,
 }
 
-impl Visit<'_> {
-    async fn run(&self, plan: Plan) -> Result<(), Failure> {
-        let offered = &self.peer.profile().capabilities;
-        let has_skills = offered.extension(skill::EXTENSION).is_some();
+impl ConformanceSession<'_> {
+    async fn run(&self, plan: ScenarioPlan) -> Result<(), AnyError> {
+        let declared = &self.peer.profile().capabilities;
+        let has_skills = declared.extension(skill::EXTENSION).is_some();
         let loads_skills = plan.loads_skills;
-        let tools = if offered.tools().is_some() { self.tools().await? } else { Vec::new() };
-        // The resources of a server with skills are their files, which must not be fetched ahead.
-        if offered.resources().is_some() && !has_skills {
+        let tools = if declared.tools().is_some() { self.tools().await? } else { Vec::new() };
+        // The resources of a server with skills are their files, which must not be prefetched.
+        if declared.resources().is_some() && !has_skills {
             self.resources().await?;
         }
-        if offered.prompts().is_some() {
+        if declared.prompts().is_some() {
             self.prompts().await?;
         }
         for call in plan.calls(&tools)? {
@@ -69,16 +70,16 @@ impl Visit<'_> {
         Ok(())
     }
 
-    async fn tools(&self) -> Result<Vec<ToolDefinition>, Failure> {
+    async fn tools(&self) -> Result<Vec<ToolDefinition>, AnyError> {
         let listing = self.peer.list_tools(&self.options).await?;
         for rejected in &listing.rejected {
-            eprintln!("left out: {}", rejected.why);
+            eprintln!("rejected a tool: {}", rejected.why);
         }
         eprintln!("listed {} tools", listing.items.len());
         Ok(listing.items)
     }
 
-    async fn resources(&self) -> Result<(), Failure> {
+    async fn resources(&self) -> Result<(), AnyError> {
         let resources = self.peer.list_resources(&self.options).await?.items;
         eprintln!("listed {} resources", resources.len());
         for resource in resources {
@@ -88,17 +89,19 @@ impl Visit<'_> {
         Ok(())
     }
 
-    async fn prompts(&self) -> Result<(), Failure> {
+    async fn prompts(&self) -> Result<(), AnyError> {
         let prompts = self.peer.list_prompts(&self.options).await?.items;
         eprintln!("listed {} prompts", prompts.len());
         for prompt in prompts {
-            self.peer.get_prompt(prompt.name(), &filled_in(&prompt), &self.options).await?;
+            self.peer
+                .get_prompt(prompt.name(), &required_arguments(&prompt), &self.options)
+                .await?;
             eprintln!("fetched prompt {}", prompt.name());
         }
         Ok(())
     }
 
-    async fn call(&self, call: &Call) -> Result<(), Failure> {
+    async fn call(&self, call: &PlannedCall) -> Result<(), AnyError> {
         let arguments = call.arguments()?;
         eprintln!("calling {} {}", call.name, arguments.as_json().as_str());
         let result = self.peer.call_tool(&call.name, Some(&arguments), &self.options).await?;
@@ -106,7 +109,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    async fn skills(&self, loads_them: bool) -> Result<(), Failure> {
+    async fn skills(&self, loads_them: bool) -> Result<(), AnyError> {
         let skills = self.peer.list_skills(&self.options).await?.items;
         eprintln!("listed {} skills", skills.len());
         for skill in skills.iter().filter(|_| loads_them) {
@@ -122,7 +125,7 @@ impl Visit<'_> {
     }
 }
 
-fn filled_in(prompt: &Prompt) -> Vec<(String, String)> {
+fn required_arguments(prompt: &Prompt) -> Vec<(String, String)> {
     let required = prompt.arguments().into_iter().filter(|argument| argument.is_required);
     required.map(|argument| (argument.name.to_string(), "x".to_owned())).collect()
 }

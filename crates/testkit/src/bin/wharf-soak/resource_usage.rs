@@ -1,17 +1,17 @@
-//! What the process holds on to: memory, open files, tasks.
+//! The memory, open files and tasks of this process.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What is in use at one moment.
+/// The usage at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Usage {
+pub(crate) struct ResourceUsage {
     pub(crate) memory_kib: u64,
     files: usize,
     tasks: usize,
 }
 
-impl Usage {
+impl ResourceUsage {
     pub(crate) fn now() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -21,25 +21,25 @@ impl Usage {
         Self { memory_kib: memory.unwrap_or_default(), files, tasks }
     }
 
-    /// Says what there is more of than before.
-    pub(crate) fn compared_with(&self, before: &Self) -> Vec<String> {
-        let mut complaints = Vec::new();
+    /// Returns a problem for each resource of which more is in use than before.
+    pub(crate) fn leaks_since(&self, before: &Self) -> Vec<String> {
+        let mut problems = Vec::new();
         if self.files > before.files {
-            complaints.push(format!("{} files are left open", self.files - before.files));
+            problems.push(format!("{} files are still open", self.files - before.files));
         }
         if self.tasks > before.tasks {
-            complaints.push(format!("{} tasks are left", self.tasks - before.tasks));
+            problems.push(format!("{} tasks still run", self.tasks - before.tasks));
         }
-        complaints
+        problems
     }
 }
 
-/// Waits until no more is in use than before, at most ten seconds.
-pub(crate) async fn settled(before: &Usage) -> Usage {
-    let until = Instant::now() + Duration::from_secs(10);
+/// Waits until no more is in use than before, but at most ten seconds; returns the usage.
+pub(crate) async fn after_cleanup(before: &ResourceUsage) -> ResourceUsage {
+    let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let now = Usage::now();
-        if now.compared_with(before).is_empty() || Instant::now() > until {
+        let now = ResourceUsage::now();
+        if now.leaks_since(before).is_empty() || Instant::now() > deadline {
             return now;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,11 +1,11 @@
-//! What a well-behaved server answers, in both eras, as JSON text.
+//! The correct responses of a server in both eras, as JSON text.
 //!
-//! A quirk changes one of these answers; the rest of the conversation is right. The core is strict
-//! about what a modern client has to send, so that a test also notices our own mistakes.
+//! A quirk changes one of these responses; the rest of the session is correct. The checks of what a
+//! modern client must send are strict, so that the tests also find errors of our client.
 
 use serde_json::Value;
 
-use super::mode::Era;
+use super::mode::QuirkEra;
 
 /// The revision of the modern era.
 pub(super) const MODERN_VERSION: &str = "2026-07-28";
@@ -17,24 +17,24 @@ const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The tool that returns its argument.
-pub(super) const ECHO: &str = r#"{"name":"echo","description":"Returns the text it is given.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}"#;
+pub(super) const ECHO_TOOL: &str = r#"{"name":"echo","description":"Returns the text it is given.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}"#;
 /// The tool that adds two numbers.
-pub(super) const ADD: &str = r#"{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}"#;
-/// How the server introduces itself.
-pub(super) const INFO: &str = r#"{"name":"wharf-quirk","version":"1.0.0"}"#;
+pub(super) const ADD_TOOL: &str = r#"{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}"#;
+/// The `serverInfo`.
+pub(super) const SERVER_INFO: &str = r#"{"name":"wharf-quirk","version":"1.0.0"}"#;
 
-/// What a client sent: a request, or a notification if there is no id.
+/// A message of the client: a request, or a notification if there is no id.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
+pub(super) struct ClientMessage {
     /// The id as JSON text.
     pub(super) id: Option<String>,
     pub(super) method: String,
     pub(super) params: Value,
 }
 
-impl Request {
-    /// Reads a message that has a method; a reply has none.
-    pub(super) fn of(message: &Value) -> Option<Self> {
+impl ClientMessage {
+    /// Parses a request or notification; returns `None` for a response, which has no method.
+    pub(super) fn parse(message: &Value) -> Option<Self> {
         Some(Self {
             id: message.get("id").map(Value::to_string),
             method: message.get("method")?.as_str()?.to_owned(),
@@ -57,7 +57,7 @@ impl Request {
         self.params.pointer("/_meta/progressToken").map(Value::to_string)
     }
 
-    /// Returns what the client says it can do; the legacy era says it once, in `initialize`.
+    /// Returns the capabilities of the client; a legacy client sends them once, in `initialize`.
     pub(super) fn client_capabilities(&self) -> Option<&Value> {
         if self.method == "initialize" {
             return self.params.get("capabilities");
@@ -65,23 +65,23 @@ impl Request {
         self.params.get("_meta")?.get(CAPABILITIES_KEY)
     }
 
-    /// Returns the version that a legacy server answers with.
-    fn version(&self) -> &str {
-        let asked = self.params.get("protocolVersion").and_then(Value::as_str);
-        asked.filter(|asked| LEGACY_VERSIONS.contains(asked)).unwrap_or(LATEST_LEGACY)
+    /// Returns the version that a legacy server puts into its `initialize` result.
+    fn negotiated_version(&self) -> &str {
+        let requested = self.params.get("protocolVersion").and_then(Value::as_str);
+        requested.filter(|version| LEGACY_VERSIONS.contains(version)).unwrap_or(LATEST_LEGACY)
     }
 }
 
-/// A refusal.
+/// A JSON-RPC error.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal {
+pub(super) struct JsonRpcError {
     pub(super) code: i64,
     pub(super) message: String,
     /// The `data`, as JSON text.
     pub(super) data: Option<String>,
 }
 
-impl Refusal {
+impl JsonRpcError {
     pub(super) fn new(code: i64, message: &str) -> Self {
         Self { code, message: message.to_owned(), data: None }
     }
@@ -98,17 +98,17 @@ impl Refusal {
     }
 }
 
-/// Returns the part of a reply after the id: `"result":…` or `"error":…`.
-pub(super) fn body(answer: &Result<String, Refusal>) -> String {
-    match answer {
+/// Returns the member of a response after the id: `"result":…` or `"error":…`.
+pub(super) fn result_or_error(outcome: &Result<String, JsonRpcError>) -> String {
+    match outcome {
         Ok(result) => format!("\"result\":{result}"),
-        Err(refusal) => format!("\"error\":{}", refusal.json()),
+        Err(error) => format!("\"error\":{}", error.json()),
     }
 }
 
-/// Returns a whole reply.
-pub(super) fn reply(id: &str, answer: &Result<String, Refusal>) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, body(answer))
+/// Returns a whole JSON-RPC response.
+pub(super) fn rpc_response(id: &str, outcome: &Result<String, JsonRpcError>) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, result_or_error(outcome))
 }
 
 /// Returns a notification; `params` is JSON text.
@@ -116,24 +116,27 @@ pub(super) fn notification(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
 }
 
-/// Returns the right answer to a request.
-pub(super) fn answer(era: Era, request: &Request) -> Result<String, Refusal> {
+/// Returns the correct result of a request.
+pub(super) fn correct_result(
+    era: QuirkEra,
+    request: &ClientMessage,
+) -> Result<String, JsonRpcError> {
     let template = match era {
-        Era::Legacy => legacy(request)?,
-        Era::Modern => modern(request)?,
+        QuirkEra::Legacy => legacy_result(request)?,
+        QuirkEra::Modern => modern_result(request)?,
     };
-    Ok(dress(era, &request.method, &fill(&template, request)))
+    Ok(add_modern_members(era, &request.method, &fill_placeholders(&template, request)))
 }
 
-fn legacy(request: &Request) -> Result<String, Refusal> {
+fn legacy_result(request: &ClientMessage) -> Result<String, JsonRpcError> {
     Ok(match request.method.as_str() {
         "initialize" => r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{"listChanged":true},"logging":{}},"serverInfo":$INFO}"#.to_owned(),
         "ping" | "logging/setLevel" => "{}".to_owned(),
-        _ => in_either_era(request)?,
+        _ => common_result(request)?,
     })
 }
 
-fn modern(request: &Request) -> Result<String, Refusal> {
+fn modern_result(request: &ClientMessage) -> Result<String, JsonRpcError> {
     if request.method == "initialize" {
         return Err(unsupported_version(&["2026-07-28"]));
     }
@@ -143,23 +146,23 @@ fn modern(request: &Request) -> Result<String, Refusal> {
         return Err(unsupported_version(&[MODERN_VERSION]));
     }
     if !request.client_capabilities().is_some_and(Value::is_object) {
-        return Err(Refusal::new(-32602, "the request does not say what the client can do"));
+        return Err(JsonRpcError::new(-32602, "the request has no client capabilities"));
     }
     Ok(match request.method.as_str() {
         "server/discover" => r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":$INFO}}"#.to_owned(),
-        _ => in_either_era(request)?,
+        _ => common_result(request)?,
     })
 }
 
-fn in_either_era(request: &Request) -> Result<String, Refusal> {
+fn common_result(request: &ClientMessage) -> Result<String, JsonRpcError> {
     Ok(match request.method.as_str() {
         "tools/list" => r#"{"tools":[$TOOLS]}"#.to_owned(),
-        "tools/call" => called(&request.params)?,
-        method => return Err(Refusal::new(-32601, &format!("Method not found: {method}"))),
+        "tools/call" => call_result(&request.params)?,
+        method => return Err(JsonRpcError::new(-32601, &format!("Method not found: {method}"))),
     })
 }
 
-fn called(params: &Value) -> Result<String, Refusal> {
+fn call_result(params: &Value) -> Result<String, JsonRpcError> {
     let number = |name| params.pointer(name).and_then(Value::as_f64).unwrap_or_default();
     match params.get("name").and_then(Value::as_str) {
         Some("echo") => Ok(r#"{"content":[{"type":"text","text":$TEXT}]}"#.to_owned()),
@@ -167,40 +170,40 @@ fn called(params: &Value) -> Result<String, Refusal> {
             let sum = number("/arguments/a") + number("/arguments/b");
             Ok(format!(r#"{{"content":[{{"type":"text","text":"{sum}"}}]}}"#))
         }
-        _ => Err(Refusal::new(-32602, "Unknown tool")),
+        _ => Err(JsonRpcError::new(-32602, "Unknown tool")),
     }
 }
 
-/// Returns the refusal of a version.
-pub(super) fn unsupported_version(supported: &[&str]) -> Refusal {
+/// Returns the error for an unsupported version.
+pub(super) fn unsupported_version(supported: &[&str]) -> JsonRpcError {
     let supported = Value::from(supported.to_vec());
-    Refusal::new(-32022, "Unsupported protocol version")
+    JsonRpcError::new(-32022, "Unsupported protocol version")
         .with_data(format!(r#"{{"supported":{supported},"requested":"?"}}"#))
 }
 
-/// Puts the values of a request into a text with `$` names.
-pub(super) fn fill(template: &str, request: &Request) -> String {
+/// Replaces the `$` placeholders of a template by values of a request.
+pub(super) fn fill_placeholders(template: &str, request: &ClientMessage) -> String {
     if !template.contains('$') {
         return template.to_owned();
     }
     let id = request.id();
-    // The text of the caller comes last: what it contains is not looked at again.
+    // The caller's text comes last, so that placeholders in it are not replaced.
     template
-        .replace("$TOOLS", &format!("{ECHO},{ADD}"))
-        .replace("$ECHO", ECHO)
-        .replace("$ADD", ADD)
-        .replace("$INFO", INFO)
-        .replace("$VERSION", request.version())
+        .replace("$TOOLS", &format!("{ECHO_TOOL},{ADD_TOOL}"))
+        .replace("$ECHO", ECHO_TOOL)
+        .replace("$ADD", ADD_TOOL)
+        .replace("$INFO", SERVER_INFO)
+        .replace("$VERSION", request.negotiated_version())
         .replace("$IDTEXT", id.trim_matches('"'))
         .replace("$ID", id)
         .replace("$TOKEN", request.progress_token().as_deref().unwrap_or("\"none\""))
         .replace("$TEXT", &request.text())
 }
 
-/// Adds what every modern result has to a result that says nothing about it.
-pub(super) fn dress(era: Era, method: &str, result: &str) -> String {
+/// Adds the required members of modern results, unless the result has a `resultType`.
+pub(super) fn add_modern_members(era: QuirkEra, method: &str, result: &str) -> String {
     let Some(fields) = result.strip_prefix('{') else { return result.to_owned() };
-    if era == Era::Legacy || fields.contains("\"resultType\"") {
+    if era == QuirkEra::Legacy || fields.contains("\"resultType\"") {
         return result.to_owned();
     }
     let comma = if fields.starts_with('}') { "" } else { "," };

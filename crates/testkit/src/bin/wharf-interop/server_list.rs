@@ -1,4 +1,4 @@
-//! The file that names the servers: how each is started, and what is known about it.
+//! The JSON file that lists the servers: how each is started, and what is expected of it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,74 +9,74 @@ use wharf_protocol::transport::process::ProcessLaunch;
 use wharf_protocol::view::ClientCapabilities;
 use wharf_protocol::view::send::{ElicitationSupport, RootsSupport, SamplingSupport, TasksSupport};
 
-/// All servers.
+/// The contents of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Catalogue {
-    pub(crate) servers: Vec<Server>,
+pub(crate) struct ServerList {
+    pub(crate) servers: Vec<InteropServer>,
 }
 
 /// One server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Server {
+pub(crate) struct InteropServer {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ServerTransport,
     command: String,
     args: Vec<String>,
-    /// Added to our own environment.
+    /// Variables that are added to the environment of this process.
     env: BTreeMap<String, String>,
-    /// What follows the port in the address.
+    /// The path of the URL.
     #[serde(default)]
     pub(crate) path: String,
-    client_capabilities: Capabilities,
-    pub(crate) era: EraName,
+    client_capabilities: CapabilitiesJson,
+    pub(crate) era: ExpectedEra,
     pub(crate) revision: String,
-    /// Begin with `initialize`, although the server knows more.
+    /// Whether to start with `initialize`, although the server supports the modern era.
     #[serde(default)]
     pub(crate) force_legacy: bool,
-    pub(crate) tools: Count,
+    pub(crate) tools: ExpectedCount,
     #[serde(default)]
     pub(crate) resources_at_least: usize,
     #[serde(default)]
     pub(crate) templates_at_least: usize,
     #[serde(default)]
     pub(crate) prompts_at_least: usize,
-    /// Whether there is a call that needs no network.
+    /// Whether there must be a call, because it needs no network.
     pub(crate) calls_offline: bool,
-    pub(crate) call: Option<Call>,
-    pub(crate) read: Option<Read>,
+    pub(crate) call: Option<ExpectedCall>,
+    pub(crate) read: Option<ExpectedResource>,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum ServerTransport {
     Stdio,
     Http,
     Sse,
 }
 
-/// The era that has to be found.
+/// The expected era.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum EraName {
+pub(crate) enum ExpectedEra {
     Legacy,
     Modern,
 }
 
-/// How many there have to be.
+/// The expected number of tools.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Count {
+pub(crate) enum ExpectedCount {
     Exactly(usize),
     AtLeast(usize),
 }
 
-/// A call and what comes of it.
+/// A call and its expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Call {
+pub(crate) struct ExpectedCall {
     pub(crate) tool: String,
     pub(crate) arguments: Json,
     pub(crate) contains: String,
@@ -84,16 +84,16 @@ pub(crate) struct Call {
     pub(crate) is_error: bool,
 }
 
-/// A resource and what is in it.
+/// A resource and its expected contents.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Read {
+pub(crate) struct ExpectedResource {
     pub(crate) uri: String,
     pub(crate) contains: String,
 }
 
-impl Kind {
-    /// Returns what the peer calls the transport.
+impl ServerTransport {
+    /// Returns the name that the peer uses for the transport.
     pub(crate) fn transport(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -103,8 +103,8 @@ impl Kind {
     }
 }
 
-impl Server {
-    /// Returns what to start; servers on a network are told the port.
+impl InteropServer {
+    /// Returns the command to start; an HTTP server gets the port as a variable.
     pub(crate) fn launch(&self, port: Option<u16>) -> ProcessLaunch {
         let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         environment.extend(self.env.iter().map(|(name, value)| (name.into(), value.into())));
@@ -113,16 +113,16 @@ impl Server {
         ProcessLaunch { arguments, environment, ..ProcessLaunch::new(&self.command) }
     }
 
-    /// Returns what we say that we can do.
+    /// Returns the capabilities that the client declares.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
-        let Capabilities { roots, sampling, elicitation, tasks } = &self.client_capabilities;
+        let CapabilitiesJson { roots, sampling, elicitation, tasks } = &self.client_capabilities;
         ClientCapabilities {
             roots: roots.as_ref().map(|it| RootsSupport { list_changed: it.list_changed }),
             sampling: sampling.as_ref().map(|it| SamplingSupport {
                 tools: it.tools.is_some(),
                 context: it.context.is_some(),
             }),
-            // Without a word about the way, forms are meant.
+            // Without a mode, forms are meant.
             elicitation: elicitation.as_ref().map(|it| ElicitationSupport {
                 form: it.form.is_some() || it.url.is_none(),
                 url: it.url.is_some(),
@@ -138,70 +138,70 @@ impl Server {
     }
 }
 
-/// The capabilities as they are written on the wire.
+/// The client capabilities in the JSON of the protocol.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Capabilities {
-    roots: Option<Roots>,
-    sampling: Option<Sampling>,
-    elicitation: Option<Elicitation>,
-    tasks: Option<Tasks>,
+struct CapabilitiesJson {
+    roots: Option<RootsJson>,
+    sampling: Option<SamplingJson>,
+    elicitation: Option<ElicitationJson>,
+    tasks: Option<TasksJson>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Roots {
+struct RootsJson {
     #[serde(default)]
     list_changed: bool,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sampling {
-    tools: Option<Empty>,
-    context: Option<Empty>,
+struct SamplingJson {
+    tools: Option<EmptyObject>,
+    context: Option<EmptyObject>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Elicitation {
-    form: Option<Empty>,
-    url: Option<Empty>,
+struct ElicitationJson {
+    form: Option<EmptyObject>,
+    url: Option<EmptyObject>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Tasks {
-    list: Option<Empty>,
-    cancel: Option<Empty>,
+struct TasksJson {
+    list: Option<EmptyObject>,
+    cancel: Option<EmptyObject>,
     #[serde(default)]
-    requests: TaskRequests,
+    requests: TaskRequestsJson,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TaskRequests {
-    sampling: Option<CreateMessage>,
-    elicitation: Option<Create>,
+struct TaskRequestsJson {
+    sampling: Option<CreateMessageJson>,
+    elicitation: Option<CreateJson>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CreateMessage {
+struct CreateMessageJson {
     #[serde(rename = "createMessage")]
-    _create_message: Empty,
+    _create_message: EmptyObject,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Create {
+struct CreateJson {
     #[serde(rename = "create")]
-    _create: Empty,
+    _create: EmptyObject,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Empty {}
+struct EmptyObject {}
 
 #[cfg(test)]
 mod tests {
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    fn server(capabilities: &str) -> Result<Server, serde_json::Error> {
+    fn server(capabilities: &str) -> Result<InteropServer, serde_json::Error> {
         serde_json::from_str(&format!(
             r#"{{"name":"n","kind":"stdio","command":"c","args":[],"env":{{"A":"b"}},
             "client_capabilities":{capabilities},"era":"legacy","revision":"2025-11-25",
@@ -218,12 +218,12 @@ mod tests {
     }
 
     fn check(capabilities: &str) {
-        let shown = server(capabilities).unwrap().capabilities().render(Revision::LATEST_LEGACY);
-        assert_eq!(shown.as_str(), capabilities);
+        let declared = server(capabilities).unwrap().capabilities().render(Revision::LATEST_LEGACY);
+        assert_eq!(declared.as_str(), capabilities);
     }
 
     #[test]
-    fn what_the_file_says_is_what_we_declare() {
+    fn the_capabilities_of_the_file_are_declared() {
         check("{}");
         check(r#"{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}"#);
         check(r#"{"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}}}"#);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_gets_our_environment_and_its_own() {
+    fn a_server_gets_the_environment_of_this_process_and_its_own_variables() {
         let launch = server("{}").unwrap().launch(Some(80));
         let last: Vec<_> = launch.environment.iter().rev().take(2).collect();
         assert_eq!(last, [&("PORT".into(), "80".into()), &("A".into(), "b".into())]);

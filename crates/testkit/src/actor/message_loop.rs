@@ -1,6 +1,5 @@
-//! The actor on its stage: reads lines, answers them, dies where it is told to.
+//! The message loop of a scripted server: reads lines, dispatches requests, writes responses.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,32 +8,32 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Script;
-use super::extras::extra;
-use super::modern::Listener;
+use super::modern::Subscription;
+use super::{ActorLog, Script, resources_and_prompts};
 
-/// Speaks on the standard streams until its input ends.
-pub fn play(folder: &Path) -> ExitCode {
+/// Serves on stdin and stdout until the input ends.
+pub fn run(folder: &Path) -> ExitCode {
     let script = Script::read(folder);
     let mut actor = Actor {
         folder: folder.to_path_buf(),
         script,
+        log: ActorLog::new(folder),
         input: io::stdin().lock().lines(),
         output: io::stdout().lock(),
-        listeners: Vec::new(),
-        late: None,
-        has_refused: false,
+        subscriptions: Vec::new(),
+        late_subscription: None,
+        has_required_urls: false,
     };
-    actor.note("starts", &std::process::id().to_string());
+    actor.log.append("starts", &std::process::id().to_string());
     if !actor.script.stderr.is_empty() {
-        // Whether anybody reads it is not for the actor to say.
+        // The pipe may be closed.
         drop(writeln!(io::stderr(), "{}", actor.script.stderr));
     }
     if let Some(code) = actor.script.exit {
         return ExitCode::from(u8::try_from(code).unwrap_or(1));
     }
-    while let Some(message) = actor.next() {
-        if let Err(code) = actor.hear(&message) {
+    while let Some(message) = actor.next_message() {
+        if let Err(code) = actor.handle(&message) {
             return code;
         }
     }
@@ -44,19 +43,20 @@ pub fn play(folder: &Path) -> ExitCode {
 pub(super) struct Actor {
     folder: PathBuf,
     pub(super) script: Script,
+    pub(super) log: ActorLog,
     input: io::Lines<io::StdinLock<'static>>,
     output: io::StdoutLock<'static>,
-    /// Who is told of changes, in the modern era.
-    pub(super) listeners: Vec<Listener>,
-    /// Who will be told once the tools have been listed.
-    pub(super) late: Option<(Value, Value)>,
-    /// Whether it has refused a call until pages are visited.
-    pub(super) has_refused: bool,
+    /// The open subscriptions of the modern era.
+    pub(super) subscriptions: Vec<Subscription>,
+    /// The id and parameters of a subscription that opens once the tools have been listed.
+    pub(super) late_subscription: Option<(Value, Value)>,
+    /// Whether it has rejected a call until URL elicitations are complete.
+    pub(super) has_required_urls: bool,
 }
 
 impl Actor {
-    /// Reads the next message; none when the input has ended.
-    pub(super) fn next(&mut self) -> Option<Value> {
+    /// Reads the next message; `None` at the end of the input.
+    pub(super) fn next_message(&mut self) -> Option<Value> {
         loop {
             let line = self.input.next()?.ok()?;
             if let Ok(message) = serde_json::from_str(&line) {
@@ -65,54 +65,57 @@ impl Actor {
         }
     }
 
-    pub(super) fn hear(&mut self, message: &Value) -> Result<(), ExitCode> {
+    /// Handles a message; an error is the code with which the process exits.
+    pub(super) fn handle(&mut self, message: &Value) -> Result<(), ExitCode> {
         let method = message["method"].as_str().unwrap_or_default();
         let params = message.get("params").cloned().unwrap_or_default();
         let Some(id) = message.get("id") else {
             if method == "notifications/cancelled" {
-                self.listeners.retain(|listener| listener.id != params["requestId"]);
+                self.subscriptions.retain(|subscription| subscription.id != params["requestId"]);
             }
             return Ok(());
         };
-        self.note("asked", method);
+        self.log.append("asked", method);
         let outcome = match method {
             "initialize" if !self.script.modern => {
-                self.note("hellos", &params["capabilities"].to_string());
+                self.log.append("hellos", &params["capabilities"].to_string());
                 sleep(Duration::from_millis(self.script.hello_delay_ms));
                 match &self.script.hello_error {
-                    Some(message) => Err(refusal(message)),
-                    None => Ok(self.hello(&params)),
+                    Some(message) => Err(internal_error(message)),
+                    None => Ok(self.initialize_result(&params)),
                 }
             }
             "server/discover" if self.script.modern => {
                 sleep(Duration::from_millis(self.script.hello_delay_ms));
-                Ok(self.discovered(&params))
+                Ok(self.discover_result(&params))
             }
             "subscriptions/listen" if self.script.modern => {
-                self.listen(id, &params);
+                self.subscribe(id, &params);
                 return Ok(());
             }
             "ping" if !self.script.modern => Ok(json!({})),
             "logging/setLevel" if !self.script.modern && !self.script.mute => {
-                self.note("levels", params["level"].as_str().unwrap_or_default());
+                self.log.append("levels", params["level"].as_str().unwrap_or_default());
                 Ok(json!({}))
             }
-            "tools/list" => self.list(),
+            "tools/list" => self.list_tools(),
             "tools/call" => return self.call(id, &params),
-            method if self.script.extras > 0 => extra(method, &params, self.script.extras),
-            _ => Err(unknown()),
+            method if self.script.extras > 0 => {
+                resources_and_prompts::result(method, &params, self.script.extras)
+            }
+            _ => Err(method_not_found()),
         };
-        self.answer(id, outcome);
+        self.respond(id, outcome);
         if method == "tools/list"
-            && let Some((id, params)) = self.late.take()
+            && let Some((id, params)) = self.late_subscription.take()
         {
             self.script.listen_late = false;
-            self.listen(&id, &params);
+            self.subscribe(&id, &params);
         }
         Ok(())
     }
 
-    fn hello(&self, params: &Value) -> Value {
+    fn initialize_result(&self, params: &Value) -> Value {
         json!({
             "protocolVersion": params["protocolVersion"],
             "capabilities": self.capabilities(),
@@ -122,43 +125,45 @@ impl Actor {
     }
 
     pub(super) fn capabilities(&self) -> Value {
-        let extra = |can: Value| if self.script.extras > 0 { can } else { Value::Null };
+        let with_extras =
+            |capability: Value| if self.script.extras > 0 { capability } else { Value::Null };
         json!({
             "tools": { "listChanged": true },
-            "resources": extra(json!({ "listChanged": true })),
-            "prompts": extra(json!({ "listChanged": true })),
-            "completions": extra(json!({})),
+            "resources": with_extras(json!({ "listChanged": true })),
+            "prompts": with_extras(json!({ "listChanged": true })),
+            "completions": with_extras(json!({})),
             "logging": if self.script.mute { Value::Null } else { json!({}) },
         })
     }
 
-    fn list(&mut self) -> Result<Value, Value> {
+    fn list_tools(&mut self) -> Result<Value, Value> {
         sleep(Duration::from_millis(self.script.list_delay_ms));
         if let Some(message) = &self.script.list_error {
-            return Err(refusal(message));
+            return Err(internal_error(message));
         }
-        let listed = json!({ "tools": self.script.listed() });
+        let result = json!({ "tools": self.script.tool_definitions() });
         if let Some(tools) = self.script.after_list.take() {
             self.script.tools = tools;
-            self.changed("tools");
+            self.notify_list_changed("tools");
         }
-        Ok(listed)
+        Ok(result)
     }
 
-    /// Tells of a change of a list whoever has to be told.
-    pub(super) fn changed(&mut self, list: &str) {
+    /// Notifies of a changed list: in the modern era on subscriptions only.
+    pub(super) fn notify_list_changed(&mut self, list: &str) {
         let method = format!("notifications/{list}/list_changed");
         if !self.script.modern {
-            return self.say(&json!({ "jsonrpc": "2.0", "method": method }));
+            return self.send(&json!({ "jsonrpc": "2.0", "method": method }));
         }
-        let told: Vec<Value> =
-            self.listeners.iter().filter_map(|it| it.told(list, &method)).collect();
-        for message in told {
-            self.say(&message);
+        let subscriptions = self.subscriptions.iter();
+        let messages: Vec<Value> =
+            subscriptions.filter_map(|it| it.list_changed(list, &method)).collect();
+        for message in messages {
+            self.send(&message);
         }
     }
 
-    pub(super) fn answer(&mut self, id: &Value, outcome: Result<Value, Value>) {
+    pub(super) fn respond(&mut self, id: &Value, outcome: Result<Value, Value>) {
         let message = match outcome {
             Ok(mut result) => {
                 if self.script.modern && result.get("resultType").is_none() {
@@ -172,37 +177,29 @@ impl Actor {
             }
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
         };
-        self.say(&message);
+        self.send(&message);
     }
 
-    pub(super) fn say(&mut self, message: &Value) {
-        self.write(format!("{message}\n").as_bytes());
+    pub(super) fn send(&mut self, message: &Value) {
+        self.write_bytes(format!("{message}\n").as_bytes());
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) {
-        // Who does not listen any more has ended the play.
+    pub(super) fn write_bytes(&mut self, bytes: &[u8]) {
+        // The client may have closed the pipe.
         drop(self.output.write_all(bytes).and_then(|()| self.output.flush()));
     }
 
-    /// Keeps what it has become for the next start.
-    pub(super) fn keep(&self) {
+    /// Saves the changed script for the next start.
+    pub(super) fn save_script(&self) {
         self.script.write(&self.folder);
-    }
-
-    /// Writes a line into the diary in one piece, so that lines of several actors do not mix.
-    pub(super) fn note(&self, name: &str, line: &str) {
-        let file = OpenOptions::new().create(true).append(true).open(self.folder.join(name));
-        if let Ok(mut file) = file {
-            drop(file.write_all(format!("{line}\n").as_bytes()));
-        }
     }
 }
 
-/// An error in the actor's own words.
-pub(super) fn refusal(message: &str) -> Value {
+/// Returns an internal error with this message.
+pub(super) fn internal_error(message: &str) -> Value {
     json!({ "code": -32603, "message": message })
 }
 
-fn unknown() -> Value {
+fn method_not_found() -> Value {
     json!({ "code": -32601, "message": "no such method" })
 }

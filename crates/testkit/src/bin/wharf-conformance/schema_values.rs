@@ -1,15 +1,15 @@
-//! Makes up values that fit a schema: the default if there is one, else something of the type.
+//! Generates values that match a schema: the default, an allowed constant, or a value of the type.
 
 use serde_json::{Map, Value, json};
 
-/// Makes up what a schema requires.
+/// Generates the required members of an object schema.
 pub(crate) fn required(schema: &Value) -> Map<String, Value> {
     let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     names.map(|name| (name.to_owned(), value(&schema["properties"][name]))).collect()
 }
 
-/// Makes up everything that a schema names.
-pub(crate) fn everything(schema: &Value) -> Map<String, Value> {
+/// Generates all members of an object schema.
+pub(crate) fn all(schema: &Value) -> Map<String, Value> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     properties.map(|(name, schema)| (name.clone(), value(schema))).collect()
 }
@@ -18,9 +18,9 @@ fn value(schema: &Value) -> Value {
     if let Some(default) = schema.get("default") {
         return default.clone();
     }
-    let chosen = [&schema["const"], &schema["enum"][0], &schema["oneOf"][0]["const"]];
-    if let Some(chosen) = chosen.into_iter().find(|value| !value.is_null()) {
-        return chosen.clone();
+    let constants = [&schema["const"], &schema["enum"][0], &schema["oneOf"][0]["const"]];
+    if let Some(constant) = constants.into_iter().find(|value| !value.is_null()) {
+        return constant.clone();
     }
     let kind = if schema["type"].is_array() { &schema["type"][0] } else { &schema["type"] };
     match kind.as_str() {
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_type_of_the_schema() {
+    fn values_match_the_schema() {
         check(&json!({"type": "string"}), &json!("x"));
         check(&json!({"type": "integer", "default": 30}), &json!(30));
         check(&json!({"type": ["number", "null"]}), &json!(1));
@@ -57,9 +57,9 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_filled_in_completely() {
+    fn all_members_include_optional_ones() {
         let schema = json!({"properties": {"a": {"type": "string"}, "b": {"default": false}}});
-        assert_eq!(Value::Object(everything(&schema)), json!({"a": "x", "b": false}));
+        assert_eq!(Value::Object(all(&schema)), json!({"a": "x", "b": false}));
         assert!(required(&schema).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The servers of the run and the catalog they stand in.
+//! The scripted servers of the run, and the versions of their catalog.
 
 use std::fs;
 use std::io;
@@ -8,28 +8,29 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use wharf::config::{Catalog, Env, LoadOptions, Platform, load};
 use wharf::{Options, Runtime};
-use wharf_testkit::actor::{Diary, Script};
+use wharf_testkit::actor::{ActorLog, Script};
 
-/// How many servers there are.
+/// The number of servers.
 pub(crate) const SERVERS: usize = 8;
 
-/// A home with servers.
-pub(crate) struct Stage {
+/// A home folder with scripted servers.
+pub(crate) struct TestServers {
     root: tempfile::TempDir,
-    diaries: Vec<Diary>,
+    logs: Vec<ActorLog>,
 }
 
-impl Stage {
+impl TestServers {
     pub(crate) fn new() -> io::Result<Self> {
         let root = tempfile::tempdir()?;
         fs::create_dir_all(root.path().join("project"))?;
         let script = Script::with_tools(["do", "other"]);
-        let diaries = (0..SERVERS).map(|at| script.write(&root.path().join(name(at)))).collect();
-        Ok(Self { root, diaries })
+        let logs = (0..SERVERS).map(|at| script.write(&root.path().join(name(at)))).collect();
+        Ok(Self { root, logs })
     }
 
-    /// Starts all servers; an error if they cannot be loaded, as a run without them shows nothing.
-    pub(crate) fn start(&self) -> Result<Runtime, String> {
+    /// Starts a runtime with all servers. Fails if a server is not loaded, because a run without it
+    /// would prove nothing.
+    pub(crate) fn start_runtime(&self) -> Result<Runtime, String> {
         let options = Options::new(self.env(0)).one_shot();
         let catalog =
             load(&self.env(0), LoadOptions::default()).map_err(|error| error.to_string())?;
@@ -39,14 +40,14 @@ impl Stage {
         }
     }
 
-    /// Returns the catalog in one of its versions: some servers are different, some missing.
+    /// Returns a version of the catalog, in which some servers are changed or missing.
     pub(crate) fn catalog(&self, version: u64) -> Option<Catalog> {
         load(&self.env(version), LoadOptions::default()).ok()
     }
 
     fn env(&self, version: u64) -> Env {
         let program = std::env::current_exe().ok();
-        let program = program.and_then(|own| Some(own.parent()?.join("wharf-actor")));
+        let program = program.and_then(|program| Some(program.parent()?.join("wharf-actor")));
         let mut servers = Map::new();
         for at in 0..SERVERS {
             if version > 0 && version % 5 == at as u64 {
@@ -74,28 +75,28 @@ impl Stage {
         self.root.path().join(name(at))
     }
 
-    /// Returns the number of the process that a server has now, as far as it is known.
+    /// Returns the id of the last process of a server.
     pub(crate) fn process(&self, at: usize) -> Option<u32> {
-        self.diaries[at].starts().last().copied()
+        self.logs[at].starts().last().copied()
     }
 
     pub(crate) fn starts(&self) -> usize {
-        self.diaries.iter().map(|diary| diary.starts().len()).sum()
+        self.logs.iter().map(|log| log.starts().len()).sum()
     }
 
-    /// Goes through the processes that should be gone and are not.
-    pub(crate) fn left_alive(self: &Arc<Self>) -> impl Iterator<Item = u32> {
-        let all = self.diaries.iter().flat_map(Diary::starts).collect::<Vec<_>>();
+    /// Returns the processes of the servers that still run.
+    pub(crate) fn running(self: &Arc<Self>) -> impl Iterator<Item = u32> {
+        let all = self.logs.iter().flat_map(ActorLog::starts).collect::<Vec<_>>();
         let marker = self.root.path().to_string_lossy().into_owned();
         all.into_iter().filter(move |process| {
-            // The number may belong to somebody else by now.
+            // Another process may have the id now.
             let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).contains(&marker)
         })
     }
 }
 
-/// Letters, as digits do not survive in the names of tools.
+/// Returns the name of a server: letters only, because names of tools lose digits.
 pub(crate) fn name(at: usize) -> String {
     let letters = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
     letters[at % letters.len()].to_owned()

@@ -1,13 +1,13 @@
-//! What the actor offers besides tools.
+//! The resources, templates, prompts and completions of a scripted server.
 
 use serde_json::{Value, json};
 
-/// Answers everything that is not about tools, with so many resources and prompts.
-pub(super) fn extra(method: &str, params: &Value, many: usize) -> Result<Value, Value> {
-    let each = || 0..many;
+/// Returns the result of a request about resources, prompts or completion; `count` is the number
+/// of resources and the number of prompts.
+pub(super) fn result(method: &str, params: &Value, count: usize) -> Result<Value, Value> {
     match method {
         "resources/list" => {
-            let all = each()
+            let all = (0..count)
                 .map(|it| json!({ "uri": format!("actor://{it}"), "name": format!("r{it}") }));
             Ok(json!({ "resources": all.collect::<Value>() }))
         }
@@ -21,7 +21,8 @@ pub(super) fn extra(method: &str, params: &Value, many: usize) -> Result<Value, 
         }
         "prompts/list" => {
             let arguments = json!([{ "name": "who" }]);
-            let all = each().map(|it| json!({ "name": format!("p{it}"), "arguments": arguments }));
+            let all =
+                (0..count).map(|it| json!({ "name": format!("p{it}"), "arguments": arguments }));
             Ok(json!({ "prompts": all.collect::<Value>() }))
         }
         "prompts/get" => {
