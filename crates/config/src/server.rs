@@ -315,6 +315,16 @@ pub enum Approval {
 }
 
 impl Approval {
+    /// Returns the word used in files and output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Writes => "writes",
+            Self::Never => "never",
+            Self::Deny => "deny",
+        }
+    }
+
     /// Parses the word in a file.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {

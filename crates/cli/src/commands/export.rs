@@ -31,5 +31,5 @@ pub(crate) struct ExportArgs {
 /// Exports servers.
 pub(crate) fn run(args: &ExportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::export(&invocation.env, request);
-    transfer::run((&args.to, TokenHandling::Keep), &args.transfer, invocation, copy)
+    transfer::run(&args.to, TokenHandling::Keep, &args.transfer, invocation, copy)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use wharf_config::text::clean;
 use wharf_config::trust::Trust;
 use wharf_config::view::{CatalogServerView, NamedValues};
-use wharf_config::{Approval, DefinitionState, Env, Server};
+use wharf_config::{DefinitionState, Env, Server};
 
 use super::catalog_history::CatalogHistory;
 use super::invocation::find_server;
@@ -93,7 +93,7 @@ fn describe(server: &Server, view: &CatalogServerView<'_>, env: &Env) -> String 
         view.connect_timeout_ms.map(phrase::duration).as_deref(),
     );
     add_optional(&mut lines, "calls", view.call_timeout_ms.map(phrase::duration).as_deref());
-    lines.labelled("approval", approval(view.approval));
+    lines.labelled("approval", phrase::approval(view.approval));
     add_optional(&mut lines, "prefix", view.prefix);
     add_optional(
         &mut lines,
@@ -128,15 +128,6 @@ fn reason(server: &Server, env: &Env) -> Option<String> {
             Some(format!("of {}", phrase::quoted(original.as_str())))
         }
         DefinitionState::Enabled | DefinitionState::Invalid | DefinitionState::Native => None,
-    }
-}
-
-fn approval(approval: Approval) -> &'static str {
-    match approval {
-        Approval::Ask => "ask (every call)",
-        Approval::Writes => "writes (ask unless the tool is read-only)",
-        Approval::Never => "never (calls run without asking)",
-        Approval::Deny => "deny (its tools are hidden)",
     }
 }
 

@@ -32,5 +32,5 @@ pub(crate) struct ImportArgs {
 pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
     let tokens = if args.store_tokens { TokenHandling::Store } else { TokenHandling::Offer };
-    transfer::run((&args.from, tokens), &args.transfer, invocation, copy)
+    transfer::run(&args.from, tokens, &args.transfer, invocation, copy)
 }

@@ -63,7 +63,8 @@ struct TransferFailureJson {
 
 /// Copies servers: shows the difference, asks on a terminal, and reports the result.
 pub(crate) fn run(
-    (program, tokens): (&str, TokenHandling),
+    program: &str,
+    tokens: TokenHandling,
     args: &TransferArgs,
     invocation: &Invocation,
     copy: impl Fn(&TransferRequest) -> Result<Transfer, ManageError>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use wharf_config::text::{clean, clean_lines, clip_escaped, escape_invisible};
 use wharf_config::view::CatalogServerView;
-use wharf_config::{Env, Level, Problem, Source, shell};
+use wharf_config::{Approval, Env, Level, Problem, Source, shell};
 
 /// The longest name that is printed in full, in characters.
 const LONGEST_NAME: usize = 60;
@@ -113,6 +113,16 @@ pub(crate) fn duration(milliseconds: u64) -> String {
         ms if ms % 60_000 == 0 => format!("{} min", ms / 60_000),
         ms if ms % 1_000 == 0 => format!("{} s", ms / 1_000),
         ms => format!("{ms} ms"),
+    }
+}
+
+/// Explains an approval policy.
+pub(crate) fn approval(approval: Approval) -> &'static str {
+    match approval {
+        Approval::Ask => "ask (agents need approval for each call)",
+        Approval::Writes => "writes (agents need approval unless the tool claims to be read-only)",
+        Approval::Never => "never (agents need no approval)",
+        Approval::Deny => "deny (hidden, cannot be called)",
     }
 }
 

@@ -70,7 +70,8 @@ pub(crate) enum Confirmation {
 }
 
 impl Confirmation {
-    fn from_line(line: &str) -> Self {
+    /// Reads an answer: `y` and `yes` mean yes, anything else means no.
+    pub(crate) fn from_line(line: &str) -> Self {
         let said = line.trim().to_ascii_lowercase();
         if ["y", "yes"].contains(&said.as_str()) { Self::Yes } else { Self::No }
     }

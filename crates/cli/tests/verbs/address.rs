@@ -56,7 +56,7 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
       url            •••
       headers        Authorization: •••
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     --- stderr
     error: [project]/.mcp.json:1: "github": "url" must not contain a backslash
       hint: write / between the parts of an address, or %5C for a backslash in its path
@@ -69,7 +69,7 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
     "github" from [project]/.mcp.json:1 (mcp.json)
       url            •••
       header         Authorization: Bearer ${GITHUB_TOKEN}
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
     assert_snapshot!(world.run("tools --trust-project"), @r#"
     exit 0
@@ -159,16 +159,16 @@ fn a_host_is_shown_in_punycode_and_an_explicit_port_is_kept() {
     --- stderr
     "letters" from [project]/.mcp.json:2 (mcp.json)
       url            https://xn--pple-43d.example:443/mcp
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "number" from [project]/.mcp.json:3 (mcp.json)
       url            http://127.0.0.1:80/mcp
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "open" from [project]/.mcp.json:5 (mcp.json)
       url            https://${HOST}:${PORT:-443}/mcp?key=${KEY}
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "user" from [project]/.mcp.json:4 (mcp.json)
       url            https://•••@127.0.0.1:8443/mcp
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }
 

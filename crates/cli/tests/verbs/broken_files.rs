@@ -79,7 +79,7 @@ fn a_malformed_trust_file_is_not_overwritten() {
     "p" from [project]/.mcp.json:1 (mcp.json)
       command        npx
       program        [world]/bin/npx
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     error: the record of what you trust cannot be read: ~/.wharf/trust.json
       hint: correct the file, or delete it and trust again
     "#);

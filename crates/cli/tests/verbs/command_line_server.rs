@@ -163,7 +163,7 @@ fn a_url_is_called_with_headers_and_token_and_nothing_is_stored() {
     mcp_server_ping
       server         given server  mcp:given server via command line
       tool           ping
-      approval       ask (an agent must ask before every call)
+      approval       ask (agents need approval for each call)
 
     Says pong
 

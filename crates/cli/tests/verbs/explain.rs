@@ -203,7 +203,7 @@ fn claude_managed_and_per_folder_servers_are_explained() {
       transport      stdio
       command        npx
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     ");
 }
 

@@ -33,7 +33,7 @@ fn an_entry_is_shown_as_written_without_secrets() {
                      R=•••
       timeout        30 s
       calls          2 min
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
       without tools  rm*
       passes on      DISPLAY
     ");
@@ -47,7 +47,7 @@ fn an_entry_is_shown_as_written_without_secrets() {
       url            https://•••${TOKEN}@example.com/${REGION}?k=${TOKEN}
       headers        Authorization: •••
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     ");
 }
 
@@ -67,7 +67,7 @@ fn reveal_shows_the_values() {
                      R=eu
       timeout        30 s
       calls          2 min
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
       without tools  rm*
       passes on      DISPLAY
     ");
@@ -81,7 +81,7 @@ fn reveal_shows_the_values() {
       url            https://u:t0ken@example.com/eu?k=t0ken
       headers        Authorization: Bearer t0ken
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     ");
 }
 
@@ -151,7 +151,7 @@ fn the_state_is_shown_with_its_reason() {
       transport      stdio
       command        npx
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     "#);
     assert_snapshot!(world.run("get same"), @r#"
     exit 0
@@ -163,7 +163,7 @@ fn the_state_is_shown_with_its_reason() {
       command        npx -y server-fs 'a b'
       env            A=•••
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     "#);
     assert_snapshot!(world.run("get half"), @r#"
     exit 0
@@ -173,7 +173,7 @@ fn the_state_is_shown_with_its_reason() {
       source         Cursor · user  ~/.cursor/mcp.json:6
       transport      unknown
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     --- stderr
     error: ~/.cursor/mcp.json:6: "half": stdio server requires "command"
       hint: add "command" (the program to start), or "url" for a remote server
@@ -192,7 +192,7 @@ fn an_untrusted_entry_is_shown_but_not_revealed() {
       transport      stdio
       command        uvx
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
     --- stderr
     warning: [project]/.cursor/mcp.json:1: "theirs": hides your "theirs" from ~/.cursor/mcp.json
       hint: trust it to use it here, or rename yours

@@ -91,7 +91,7 @@ fn the_tools_of_a_listing_are_remembered() {
       transport      stdio
       command        box
       timeout        30 s
-      approval       ask (every call)
+      approval       ask (agents need approval for each call)
       tools known    5, at the last connection
     ");
     assert!(world.run("get box --json").contains(r#""toolsKnown": 5"#));

@@ -87,8 +87,16 @@ struct RunningBridge {
 struct Process {
     child: Mutex<Child>,
     input: Mutex<ChildStdin>,
-    /// Locked while a request waits for its response; other requests can be written meanwhile.
-    output: Mutex<BufReader<ChildStdout>>,
+    /// Locked while a line is read; other requests can be written meanwhile.
+    output: Mutex<ProcessOutput>,
+}
+
+struct ProcessOutput {
+    lines: BufReader<ChildStdout>,
+    /// How many requests wait for a response.
+    waiting: usize,
+    /// Responses to other requests than the one that read them.
+    unclaimed: Vec<String>,
 }
 
 impl RunningBridge {
@@ -105,17 +113,46 @@ impl RunningBridge {
         }
         let process = self.process.lock().unwrap().clone();
         let Some(process) = process else { return };
-        let written = writeln!(process.input.lock().unwrap(), "{}", request.body.trim_end());
-        if written.is_err() {
-            return;
-        }
         if request.id().is_empty() {
+            process.write(&request.body);
             return write_to(client, &response("202 Accepted", "", ""));
         }
-        let mut line = String::new();
-        let read = process.output.lock().unwrap().read_line(&mut line);
-        if read.is_ok_and(|length| length > 0) {
+        if let Some(line) = process.request(request) {
             write_to(client, &json_response("200 OK", line.trim_end()));
+        }
+    }
+}
+
+impl Process {
+    /// Writes one message; returns whether that succeeded.
+    fn write(&self, message: &str) -> bool {
+        writeln!(self.input.lock().unwrap(), "{}", message.trim_end()).is_ok()
+    }
+
+    /// Writes a request and waits for its response; `None` if the process ends without one. A request
+    /// that waits alone takes any line, because a script may answer with another id on purpose.
+    fn request(&self, request: &HttpRequest) -> Option<String> {
+        self.output.lock().unwrap().waiting += 1;
+        let line = if self.write(&request.body) { self.response(request.id()) } else { None };
+        self.output.lock().unwrap().waiting -= 1;
+        line
+    }
+
+    fn response(&self, id: &str) -> Option<String> {
+        let own = format!("\"id\":{id},");
+        loop {
+            let mut output = self.output.lock().unwrap();
+            if let Some(index) = output.unclaimed.iter().position(|line| line.contains(&own)) {
+                return Some(output.unclaimed.swap_remove(index));
+            }
+            let mut line = String::new();
+            if !output.lines.read_line(&mut line).is_ok_and(|length| length > 0) {
+                return None;
+            }
+            if output.waiting == 1 || line.contains(&own) {
+                return Some(line);
+            }
+            output.unclaimed.push(line);
         }
     }
 }
@@ -129,7 +166,11 @@ impl HttpBridge {
         Process {
             child: Mutex::new(child),
             input: Mutex::new(input),
-            output: Mutex::new(BufReader::new(output)),
+            output: Mutex::new(ProcessOutput {
+                lines: BufReader::new(output),
+                waiting: 0,
+                unclaimed: Vec::new(),
+            }),
         }
     }
 }

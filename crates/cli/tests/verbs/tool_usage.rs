@@ -27,7 +27,7 @@ fn one_tool_shows_its_signature_an_example_and_its_schema() {
     mcp_reports_make
       server         reports  mcp:reports via Wharf
       tool           make
-      approval       ask (an agent must ask before every call)
+      approval       ask (agents need approval for each call)
 
     Makes a report.
 
@@ -146,7 +146,7 @@ fn an_example_is_quoted_for_the_shell() {
     mcp_reports_touch_x
       server         reports  mcp:reports via Wharf
       tool           $(touch x)
-      approval       ask (an agent must ask before every call)
+      approval       ask (agents need approval for each call)
 
     Usage
       wharf call mcp_reports_touch_x a=<string> b c=<string> [c=<`id`\u{1b}[2J>]
@@ -170,7 +170,7 @@ fn the_usage_of_a_tool_without_arguments_has_none() {
     mcp_box_picture
       server         box  mcp:box via Wharf
       tool           picture
-      approval       ask (an agent must ask before every call)
+      approval       ask (agents need approval for each call)
 
     Usage
       wharf call box/picture

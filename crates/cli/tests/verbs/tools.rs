@@ -47,7 +47,7 @@ fn one_tool_is_shown_in_full() {
     mcp_box_echo
       server         box  mcp:box via Wharf
       tool           echo
-      approval       ask (an agent must ask before every call)
+      approval       ask (agents need approval for each call)
       annotations    read-only
 
     Says it again.

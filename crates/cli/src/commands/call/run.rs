@@ -72,7 +72,7 @@ pub(crate) struct CallArgs {
 /// Calls a tool.
 pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let (details, running) = (DetailsBuilder::new(&args.tool), RunningCall::default());
-    let result = connect_and_call(args, (&details, &running), invocation);
+    let result = connect_and_call(args, &details, &running, invocation);
     if let (true, Err(failure)) = (invocation.ui.json, &result) {
         let error = early_failure::call_error(failure, running.phase_tracker().phase());
         output::print_failure(failure, error, details.into_details(failure, invocation))?;
@@ -82,7 +82,8 @@ pub(crate) fn run(args: &CallArgs, invocation: &Invocation) -> Result<Exit, Fail
 
 fn connect_and_call(
     args: &CallArgs,
-    (details, running): (&DetailsBuilder, &RunningCall),
+    details: &DetailsBuilder,
+    running: &RunningCall,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let target = CallTarget::of(args, invocation)?;
@@ -97,15 +98,15 @@ fn connect_and_call(
     }
     let is_enforced = catalog.settings.is_set_to("tools.pinning", "enforce");
     let work = async |runtime: &Runtime| {
-        let snapshot = wait_for_lists(&target.tool, (args, is_enforced), runtime).await?;
+        let snapshot = wait_for_lists(&target.tool, args.timeout, is_enforced, runtime).await?;
         let tool = connect::find_tool(&target.tool, &snapshot, &servers)?;
         details.set_tool(tool);
         let after = connect::one_off::repeated_args(&catalog);
         let usage = ToolUsage::of(tool, snapshot.registry(), after);
-        let outcome = call(args, &given.arguments(tool, &usage)?, (tool, running), runtime).await;
+        let outcome = call(args, &given.arguments(tool, &usage)?, tool, running, runtime).await;
         Ok::<_, Failure>((outcome, usage.line()))
     };
-    let result = connect::with_call((invocation, running), &catalog, work, |result| {
+    let result = connect::with_call(invocation, running, &catalog, work, |result| {
         let (outcome, usage) = result?;
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
         output::print_outcome(outcome, &usage, folder.as_deref(), invocation)
@@ -158,14 +159,15 @@ fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
 /// Waits for the tool lists that are needed to resolve the name.
 async fn wait_for_lists(
     tool: &str,
-    (args, is_enforced): (&CallArgs, bool),
+    limit: Option<Duration>,
+    needs_live_list: bool,
     runtime: &Runtime,
 ) -> Result<Arc<Snapshot>, Failure> {
-    let limit = args.timeout.unwrap_or(Duration::MAX);
+    let limit = limit.unwrap_or(Duration::MAX);
     let lists = async {
         let snapshot = runtime.listed_for(tool).await;
         // Only a live list shows whether a tool differs from its pin.
-        if is_enforced { connect::settled(runtime).await } else { snapshot }
+        if needs_live_list { connect::settled(runtime).await } else { snapshot }
     };
     tokio::time::timeout(limit, lists).await.map_err(|_| Failure::TimedOut { limit })
 }
@@ -173,7 +175,8 @@ async fn wait_for_lists(
 async fn call(
     args: &CallArgs,
     arguments: &Json,
-    (tool, running): (&Arc<Tool>, &RunningCall),
+    tool: &Arc<Tool>,
+    running: &RunningCall,
     runtime: &Runtime,
 ) -> Outcome {
     let options = CallOptions {

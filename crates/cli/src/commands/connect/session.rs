@@ -31,17 +31,19 @@ pub(crate) fn with_servers<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    with_call((invocation, &RunningCall::default()), catalog, work, show)
+    with_call(invocation, &RunningCall::default(), catalog, work, show)
 }
 
 /// Does the same for work that records its call for the progress line.
 pub(crate) fn with_call<T>(
-    (invocation, running): (&Invocation, &RunningCall),
+    invocation: &Invocation,
+    running: &RunningCall,
     catalog: &Catalog,
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    run_session((invocation, running, OmissionOutput::AfterAnswer), catalog, work, show)
+    let omissions = OmissionOutput::AfterAnswer;
+    Session { invocation, running, omissions }.run(catalog, work, show)
 }
 
 /// Does the same for a verb whose answer contains the values that were left out of servers.
@@ -51,12 +53,8 @@ pub(crate) fn with_checks<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    run_session(
-        (invocation, &RunningCall::default(), OmissionOutput::InAnswer),
-        catalog,
-        work,
-        show,
-    )
+    let (running, omissions) = (&RunningCall::default(), OmissionOutput::InAnswer);
+    Session { invocation, running, omissions }.run(catalog, work, show)
 }
 
 /// Where the values are reported that were left out of servers.
@@ -68,62 +66,74 @@ enum OmissionOutput {
     InAnswer,
 }
 
-fn run_session<T>(
-    (invocation, running, omissions): (&Invocation, &RunningCall, OmissionOutput),
-    catalog: &Catalog,
-    work: impl AsyncFnOnce(&Runtime) -> T,
-    show: impl FnOnce(T) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
-    reserve_descriptors(catalog.winners().len());
-    // Wharf owns this process, so it may adopt orphans and end them later.
-    process::adopt_orphans();
-    // One thread is enough to wait for many servers, and cheap to start.
-    let waiter = Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
-    let result = waiter.block_on(async {
-        let mut interrupts = Interrupts::listen();
-        let (elicitor, queue) = elicitation_queue();
-        let mut options = options(invocation, catalog);
-        one_off::disable_storage(&mut options, catalog);
-        if options.client_features.elicitor.is_some() {
-            options.client_features.elicitor = Some(Arc::new(elicitor));
-        }
-        let runtime = Runtime::start(catalog, options);
-        let mut events = runtime.events();
-        let answer = {
-            let progress = Progress::new(&invocation.ui, running);
+/// One run of a verb that connects to servers.
+struct Session<'a> {
+    invocation: &'a Invocation,
+    running: &'a RunningCall,
+    omissions: OmissionOutput,
+}
+
+impl Session<'_> {
+    fn run<T>(
+        self,
+        catalog: &Catalog,
+        work: impl AsyncFnOnce(&Runtime) -> T,
+        show: impl FnOnce(T) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        let Self { invocation, running, omissions } = self;
+        reserve_descriptors(catalog.winners().len());
+        // Wharf owns this process, so it may adopt orphans and end them later.
+        process::adopt_orphans();
+        // One thread is enough to wait for many servers, and cheap to start.
+        let waiter =
+            Builder::new_current_thread().enable_all().build().map_err(Failure::Prepare)?;
+        let result = waiter.block_on(async {
+            let mut interrupts = Interrupts::listen();
+            let (elicitor, queue) = elicitation_queue();
+            let mut options = options(invocation, catalog);
+            one_off::disable_storage(&mut options, catalog);
+            if options.client_features.elicitor.is_some() {
+                options.client_features.elicitor = Some(Arc::new(elicitor));
+            }
+            let runtime = Runtime::start(catalog, options);
+            let mut events = runtime.events();
+            let answer = {
+                let progress = Progress::new(&invocation.ui, running);
+                tokio::select! {
+                    biased;
+                    () = interrupts.next() => None,
+                    answer = work(&runtime) => Some(answer),
+                    () = progress.watch(&runtime) => None,
+                    () = queue.answer_all(&invocation.ui, &progress) => None,
+                }
+            };
+            // Start saving now, because printing blocks this thread.
+            drop(runtime.save());
+            let snapshot = runtime.snapshot();
+            let result = answer.map_or(Err(Failure::Cancelled), show);
+            if omissions == OmissionOutput::AfterAnswer {
+                omissions::print_omissions(&snapshot, invocation);
+            }
+            drop(snapshot);
+            if !running.reports_changes() {
+                tool_changes::print_tool_changes(&mut events, &catalog.settings, &invocation.ui)
+                    .await;
+            }
+            let ending = async {
+                runtime.shutdown().await;
+                process::end_orphans().await;
+            };
             tokio::select! {
                 biased;
-                () = interrupts.next() => None,
-                answer = work(&runtime) => Some(answer),
-                () = progress.watch(&runtime) => None,
-                () = queue.answer_all(&invocation.ui, &progress) => None,
+                () = interrupts.next() => process::kill_all(),
+                () = ending => {}
             }
-        };
-        // Start saving now, because printing blocks this thread.
-        drop(runtime.save());
-        let snapshot = runtime.snapshot();
-        let result = answer.map_or(Err(Failure::Cancelled), show);
-        if omissions == OmissionOutput::AfterAnswer {
-            omissions::print_omissions(&snapshot, invocation);
-        }
-        drop(snapshot);
-        if !running.reports_changes() {
-            tool_changes::print_tool_changes(&mut events, &catalog.settings, &invocation.ui).await;
-        }
-        let ending = async {
-            runtime.shutdown().await;
-            process::end_orphans().await;
-        };
-        tokio::select! {
-            biased;
-            () = interrupts.next() => process::kill_all(),
-            () = ending => {}
-        }
+            result
+        });
+        // Do not wait for blocking tasks that are still running.
+        waiter.shutdown_background();
         result
-    });
-    // Do not wait for blocking tasks that are still running.
-    waiter.shutdown_background();
-    result
+    }
 }
 
 /// Returns the runtime options of a run. The declared client capabilities are part of the cache

@@ -30,8 +30,12 @@ pub(super) fn with_checks(
     if catalog.servers.is_empty() {
         return show(Vec::new());
     }
-    let known: BTreeSet<String> =
-        catalog.servers.iter().flat_map(|server| &server.problems).map(message).collect();
+    let known: BTreeSet<String> = catalog
+        .servers
+        .iter()
+        .flat_map(|server| &server.problems)
+        .map(|problem| problem.message.clone())
+        .collect();
     let work = async |runtime: &Runtime| {
         connect::settled(runtime).await;
         // This requests all lists, so that violations in them are found.
@@ -62,7 +66,7 @@ fn of_server(server: &ServerSnapshot, known: &BTreeSet<String>, broken: &[String
     let mut checks = vec![connection(server)];
     let problems = server.problems();
     // Problems that were known before connecting are reported by the other checks.
-    let news = problems.iter().filter(|problem| !known.contains(&message(problem)));
+    let news = problems.iter().filter(|problem| !known.contains(&problem.message));
     checks.extend(news.map(|problem| of_problem(name, problem)));
     for rule in broken {
         let message = format!("violates the MCP specification: {}", clean(rule));
@@ -102,7 +106,7 @@ fn connected(server: &ServerSnapshot) -> String {
 }
 
 fn of_problem(name: &str, problem: &Problem) -> Check {
-    let message = message(problem);
+    let message = problem.message.clone();
     let breaks = problem.is_error() || problem.code == LEFT_OUT;
     let check = if breaks { Check::failed(name, message) } else { Check::note(name, message) };
     Check { hint: problem.hint.clone(), ..check }
@@ -110,7 +114,3 @@ fn of_problem(name: &str, problem: &Problem) -> Check {
 
 /// The problem code of values that were left out because they could not be resolved.
 const LEFT_OUT: &str = "left-out-value";
-
-fn message(problem: &Problem) -> String {
-    problem.message.clone()
-}

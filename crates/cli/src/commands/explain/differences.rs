@@ -13,7 +13,11 @@ pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
     let (there, here) = (CatalogServerView::of(other), CatalogServerView::of(counting));
     let mut lines = DifferenceLines(Vec::new());
     lines.text("transport", Some(there.transport), Some(here.transport));
-    lines.written("command", (&theirs.command, &ours.command), (&there.command, &here.command));
+    lines.written(
+        "command",
+        (&theirs.command, &there.command).into(),
+        (&ours.command, &here.command).into(),
+    );
     let words = |args: &[WrittenText]| args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>();
     if words(&theirs.args) != words(&ours.args) {
         let shown = |args: &Option<Vec<String>>| {
@@ -23,18 +27,31 @@ pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
         lines.differing("args differ", &shown(&there.args), &shown(&here.args));
     }
     lines.pairs("env", &theirs.env, &ours.env);
-    lines.written("cwd", (&theirs.cwd, &ours.cwd), (&there.cwd, &here.cwd));
-    lines.written("url", (&theirs.url, &ours.url), (&there.url, &here.url));
+    lines.written("cwd", (&theirs.cwd, &there.cwd).into(), (&ours.cwd, &here.cwd).into());
+    lines.written("url", (&theirs.url, &there.url).into(), (&ours.url, &here.url).into());
     lines.pairs("headers", &theirs.headers, &ours.headers);
     let limit = |view: &CatalogServerView<'_>| phrase::duration(view.timeout_ms);
     lines.text("timeout", Some(&limit(&there)), Some(&limit(&here)));
-    let approval = |view: &CatalogServerView<'_>| format!("{:?}", view.approval).to_lowercase();
-    lines.text("approval", Some(&approval(&there)), Some(&approval(&here)));
+    let approval = |view: &CatalogServerView<'_>| view.approval.word();
+    lines.text("approval", Some(approval(&there)), Some(approval(&here)));
     lines.text("prefix", there.prefix, here.prefix);
     lines.0
 }
 
 struct DifferenceLines(Vec<String>);
+
+/// One field of a definition: as written, and with secrets redacted.
+#[derive(Clone, Copy)]
+struct WrittenField<'a> {
+    written: &'a Option<WrittenText>,
+    redacted: &'a Option<String>,
+}
+
+impl<'a> From<(&'a Option<WrittenText>, &'a Option<String>)> for WrittenField<'a> {
+    fn from((written, redacted): (&'a Option<WrittenText>, &'a Option<String>)) -> Self {
+        Self { written, redacted }
+    }
+}
 
 impl DifferenceLines {
     /// Compares two texts.
@@ -46,18 +63,13 @@ impl DifferenceLines {
     }
 
     /// Compares two texts as written, and shows them with secrets redacted.
-    fn written(
-        &mut self,
-        field: &str,
-        (there, here): (&Option<WrittenText>, &Option<WrittenText>),
-        (other, counting): (&Option<String>, &Option<String>),
-    ) {
-        let text =
-            |written: &Option<WrittenText>| written.as_ref().map(|written| written.text.clone());
+    fn written(&mut self, field: &str, there: WrittenField<'_>, here: WrittenField<'_>) {
+        let text = |field: WrittenField<'_>| field.written.as_ref().map(|text| text.text.clone());
         if text(there) != text(here) {
-            let shown =
-                |text: &Option<String>| text.as_deref().map_or_else(String::new, phrase::word);
-            self.differing(&format!("{field} differs"), &shown(other), &shown(counting));
+            let shown = |field: WrittenField<'_>| {
+                field.redacted.as_deref().map_or_else(String::new, phrase::word)
+            };
+            self.differing(&format!("{field} differs"), &shown(there), &shown(here));
         }
     }
 

@@ -142,7 +142,7 @@ fn show(
     let snapshot = &listed.snapshot;
     if let Some(name) = &query.tool {
         let tool = connect::find_tool(name, snapshot, &query.servers)?;
-        return show_one(tool, (query, listed), invocation);
+        return show_one(tool, query, listed, invocation);
     }
     let registry = snapshot.registry();
     let words = args.search.join(" ");
@@ -182,7 +182,8 @@ fn show(
 
 fn show_one(
     tool: &Arc<Tool>,
-    (query, listed): (&ToolsQuery, &ListingReport),
+    query: &ToolsQuery,
+    listed: &ListingReport,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let snapshot = &listed.snapshot;

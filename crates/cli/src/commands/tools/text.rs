@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use wharf::tools::{Freshness, TOOLS_SET_ASIDE, Tool};
 use wharf::{Options, Snapshot, Status, cached_tools};
+use wharf_config::Problem;
 use wharf_config::text::clean;
-use wharf_config::{Approval, Problem};
 
 use crate::commands::Invocation;
 use crate::commands::tool_usage::ToolUsage;
@@ -96,7 +96,7 @@ pub(super) fn describe(tool: &Tool, usage: &ToolUsage<'_>) -> String {
     if let Some(title) = tool.title() {
         lines.labelled("title", &clean(&title));
     }
-    lines.labelled("approval", approval(tool.approval()));
+    lines.labelled("approval", phrase::approval(tool.approval()));
     let claims = claims(tool);
     if !claims.is_empty() {
         lines.labelled("annotations", &claims.join(", "));
@@ -146,13 +146,4 @@ fn claims(tool: &Tool) -> Vec<&'static str> {
         (hints.open_world == Some(true), "open world"),
     ];
     claims.into_iter().filter(|(is_claimed, _)| *is_claimed).map(|(_, claim)| claim).collect()
-}
-
-fn approval(approval: Approval) -> &'static str {
-    match approval {
-        Approval::Ask => "ask (an agent must ask before every call)",
-        Approval::Writes => "writes (an agent must ask unless the tool is read-only)",
-        Approval::Never => "never (agents call it without asking)",
-        Approval::Deny => "deny (nobody may call it)",
-    }
 }

@@ -98,7 +98,7 @@ pub(crate) fn run(args: &TrustArgs, invocation: &Invocation) -> Result<Exit, Fai
         TrustAnswers { agreed, refused: Vec::new() }
     };
     let opens_folder = record_all(&answers, &catalog, invocation)?;
-    report(&answers, (remarks, opens_folder), invocation)
+    report(&answers, remarks, opens_folder, invocation)
 }
 
 /// Returns the untrusted servers among these names, and remarks about the others.
@@ -148,7 +148,8 @@ fn ask<'a>(servers: impl Iterator<Item = &'a Server>, invocation: &Invocation) -
 
 fn report(
     answers: &TrustAnswers<'_>,
-    (mut remarks, opens_folder): (Vec<String>, bool),
+    mut remarks: Vec<String>,
+    opens_folder: bool,
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     if opens_folder {

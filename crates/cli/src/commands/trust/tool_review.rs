@@ -21,9 +21,8 @@ pub(super) fn accept(
     for name in names {
         let catalog = connect::select_one(name, invocation)?;
         let running = RunningCall::default();
-        let work =
-            async |runtime: &Runtime| review((name, yes), invocation, &running, runtime).await;
-        connect::with_call((invocation, &running), &catalog, work, |outcome| {
+        let work = async |runtime: &Runtime| review(name, yes, invocation, &running, runtime).await;
+        connect::with_call(invocation, &running, &catalog, work, |outcome| {
             let server = phrase::quoted(name);
             messages.push(match outcome? {
                 ReviewOutcome::Same => format!("No tool of {server} needs to be accepted."),
@@ -53,7 +52,8 @@ enum ReviewOutcome {
 /// Shows how the tools of a server differ from their pins, and accepts the changes if the person
 /// agrees. Without a terminal `--yes` is required, because the changes were not visible before.
 async fn review(
-    (name, yes): (&str, bool),
+    name: &str,
+    yes: bool,
     invocation: &Invocation,
     running: &RunningCall,
     runtime: &Runtime,

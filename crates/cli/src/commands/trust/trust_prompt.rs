@@ -160,12 +160,8 @@ fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
 fn policy(definition: &Definition, lines: &mut Lines) {
     let policy = &definition.fields.policy;
     let word = |approval: Approval| match approval {
-        Approval::Ask => "ask (each call needs approval)".to_owned(),
-        Approval::Writes => {
-            style::warning("writes (tools that claim to be read-only run without asking)")
-        }
-        Approval::Never => style::warning("never (its tools run without asking)"),
-        Approval::Deny => "deny (its tools are hidden)".to_owned(),
+        Approval::Ask | Approval::Deny => phrase::approval(approval).to_owned(),
+        Approval::Writes | Approval::Never => style::warning(phrase::approval(approval)),
     };
     lines.labelled("approval", &word(policy.approval));
     for (tool, approval) in &policy.tool_approval {

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use crate::ui::{Keyboard, Ui, style};
+use crate::ui::{Confirmation, Keyboard, Ui, style};
 
 /// The input that declines.
 const DECLINE: &str = "!";
@@ -52,6 +52,6 @@ impl<'a> Dialog<'a> {
     /// Asks a yes/no question; `None` if the person declines. Anything but yes is no.
     pub(super) async fn agrees(&mut self, question: &str) -> Option<bool> {
         let said = self.ask(&format!("{question} [y/N] ")).await?;
-        Some(["y", "yes"].contains(&said.trim().to_ascii_lowercase().as_str()))
+        Some(Confirmation::from_line(&said) == Confirmation::Yes)
     }
 }

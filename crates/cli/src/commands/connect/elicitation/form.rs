@@ -6,7 +6,7 @@ use wharf::protocol::view::send::ElicitationAnswer;
 
 use super::dialog::Dialog;
 use super::render;
-use crate::ui::phrase;
+use crate::ui::{Confirmation, phrase};
 
 /// The result of asking a field.
 enum Filled {
@@ -41,7 +41,7 @@ pub(super) async fn ask(
         let is_sent = form.fields.len() == 1 || {
             let question = format!("Send this to {server}? Enter sends it, n asks again: ");
             let Some(said) = dialog.ask(&question).await else { return ElicitationAnswer::Decline };
-            ["", "y", "yes"].contains(&said.trim().to_ascii_lowercase().as_str())
+            said.trim().is_empty() || Confirmation::from_line(&said) == Confirmation::Yes
         };
         if is_sent {
             return ElicitationAnswer::Accept(Some(Form::content(&answers)));
