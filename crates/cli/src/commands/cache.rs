@@ -165,7 +165,7 @@ fn clear(invocation: &Invocation) -> Result<Exit, Failure> {
     })?;
     let message = match removed {
         0 => "There were no records.".to_owned(),
-        _ => format!("Removed the records of {}.", phrase::count(removed, "server")),
+        _ => format!("Removed the records of {}.", phrase::count(removed, "server configuration")),
     };
     if invocation.ui.json {
         print_json(&CacheClearJson { ok: true, removed, message })?;

@@ -19,7 +19,7 @@ Examples:
   wharf import cursor --store-tokens
   wharf import ./servers.json --scope project")]
 pub(crate) struct ImportArgs {
-    /// The program's short name (see `wharf list --json`), or a file
+    /// The short name of a program, such as cursor, or a file
     from: String,
     /// Store literal tokens in Wharf's credential store instead of the file
     #[arg(long)]

@@ -101,7 +101,7 @@ fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
     let message = if was_trusted {
         format!("No longer trusted: the folder {shown}.")
     } else {
-        format!("The folder {shown} was not trusted.")
+        format!("The folder {shown} was not trusted by itself.")
     };
     let folder = Some(folder.to_string_lossy().into_owned());
     TrustReport { ok: true, names: Vec::new(), folder, message }.show(invocation)

@@ -80,7 +80,7 @@ fn a_malformed_trust_file_is_not_overwritten() {
       command        npx
       program        [world]/bin/npx
       approval       ask (agents need approval for each call)
-    error: the record of what you trust cannot be read: ~/.wharf/trust.json
+    error: the trust file is malformed: ~/.wharf/trust.json
       hint: correct the file, or delete it and trust again
     "#);
 }

@@ -63,8 +63,8 @@ fn verbs_flags_and_values_are_completed() {
     help	Print this message or the help of the given subcommand(s)
     ");
     assert_snapshot!(complete(&world, "config get startup"), @"
-    startup.mode	whether slow servers are waited for
-    startup.timeout_ms	how long a start may take before cached tools are used
+    startup.mode	whether a listing waits for slow servers
+    startup.timeout_ms	how long a listing waits before it uses cached tools
     ");
     assert_snapshot!(complete(&world, "import cur"), @"
     cursor	Cursor

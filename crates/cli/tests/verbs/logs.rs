@@ -139,7 +139,7 @@ fn the_tool_cache_can_be_cleared() {
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Removed the records of 1 server.
+    Removed the records of 1 server configuration.
     ");
     assert_snapshot!(world.run("cache clear --json"), @r#"
     exit 0

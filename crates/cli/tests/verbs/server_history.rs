@@ -126,7 +126,7 @@ fn the_tools_of_a_listing_are_remembered() {
     assert_snapshot!(world.run("cache clear"), @"
     exit 0
     --- stdout
-    Removed the records of 1 server.
+    Removed the records of 1 server configuration.
     ");
     assert_eq!(history(&world), NO_HISTORY);
 }

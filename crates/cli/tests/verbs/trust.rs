@@ -340,7 +340,7 @@ fn a_folder_can_be_trusted() {
     assert_snapshot!(world.run("untrust --folder"), @"
     exit 0
     --- stdout
-    The folder [project] was not trusted.
+    The folder [project] was not trusted by itself.
     ");
     let home = world.path("home").display().to_string();
     assert_snapshot!(world.run(&format!("trust --folder --project {home}")), @"

@@ -64,7 +64,7 @@ pub const KEYS: &[Setting] = &[
             "call.max_ms",
             SettingKind::Number,
             "3600000",
-            "longest time a call may take, in milliseconds",
+            "maximum duration of a call, in milliseconds",
         )
     },
     Setting {
@@ -73,7 +73,7 @@ pub const KEYS: &[Setting] = &[
             "call.max_result_chars",
             SettingKind::Number,
             "50000",
-            "longest result that a model is shown",
+            "maximum length of a result for a model, in characters",
         )
     },
     Setting {
@@ -82,7 +82,7 @@ pub const KEYS: &[Setting] = &[
             "credentials.store",
             SettingKind::Word(&["auto", "file"]),
             "auto",
-            "where sign-ins are kept",
+            "where tokens are stored",
         )
     },
     Setting {
@@ -98,7 +98,7 @@ pub const KEYS: &[Setting] = &[
         "discovery.duplicates",
         SettingKind::Word(&["hide", "keep"]),
         "hide",
-        "what happens to the same server under two names",
+        "whether one of two identical servers is hidden",
     ),
     Setting {
         project_value: Some("false"),
@@ -108,13 +108,13 @@ pub const KEYS: &[Setting] = &[
         "startup.mode",
         SettingKind::Word(&["auto", "complete", "background"]),
         "auto",
-        "whether slow servers are waited for",
+        "whether a listing waits for slow servers",
     ),
     setting(
         "startup.timeout_ms",
         SettingKind::Number,
         "250",
-        "how long a start may take before cached tools are used",
+        "how long a listing waits before it uses cached tools",
     ),
     setting(
         "tools.naming",

@@ -52,13 +52,13 @@ fn input_schema() -> Value {
                 "description": "What you think at this step"
             },
             "nextThoughtNeeded": boolean("Whether another thought follows"),
-            "thoughtNumber": count("Which thought this is, counted from 1"),
-            "totalThoughts": count("How many thoughts you expect by now; may go up or down"),
+            "thoughtNumber": count("The number of this thought, from 1"),
+            "totalThoughts": count("The number of thoughts that you expect now; may change"),
             "isRevision": boolean("Whether this thought corrects an earlier one"),
             "revisesThought": count("The number of the thought that is corrected"),
             "branchFromThought": count("The number of the thought from which a branch starts"),
             "branchId": { "type": "string", "description": "A short name for the branch" },
-            "needsMoreThoughts": boolean("Whether the end turned out to be further away")
+            "needsMoreThoughts": boolean("Whether more thoughts are needed than expected")
         },
         "required": ["thought", "nextThoughtNeeded", "thoughtNumber", "totalThoughts"]
     })
@@ -69,14 +69,14 @@ fn output_schema() -> Value {
         "type": "object",
         "properties": {
             "thoughtNumber": count("The number of this thought"),
-            "totalThoughts": count("How many are expected, never less than the number"),
-            "nextThoughtNeeded": { "type": "boolean", "description": "As it was given" },
+            "totalThoughts": count("The number of thoughts expected, at least thoughtNumber"),
+            "nextThoughtNeeded": { "type": "boolean", "description": "Whether another thought follows, as in the request" },
             "branches": {
                 "type": "array",
                 "items": { "type": "string" },
                 "description": "The branches so far, oldest first"
             },
-            "thoughtHistoryLength": count("How many thoughts there were in this session")
+            "thoughtHistoryLength": count("The number of thoughts in this session so far")
         },
         "required": [
             "thoughtNumber",

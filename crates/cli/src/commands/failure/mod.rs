@@ -110,7 +110,7 @@ pub(crate) enum Failure {
     #[error("this folder is not a project: your own servers need no trust here")]
     NotAProject,
     /// `trust.json` is malformed, so it must not be overwritten.
-    #[error("the record of what you trust cannot be read: {path}")]
+    #[error("the trust file is malformed: {path}")]
     MalformedTrustFile { path: String },
     /// A token was given without a URL.
     #[error("--token requires --url (HTTP/SSE transport).")]
