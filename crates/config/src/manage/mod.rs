@@ -1,9 +1,9 @@
 //! Changes of config files: add, remove, enable, disable, import and export servers, and store
 //! tokens.
 //!
-//! Every change holds the one lock: it reads the file, edits its text and replaces the whole file.
-//! Only Wharf's own files are changed, except by `export`, for which the caller names another
-//! program.
+//! Every change holds the lock of `WHARF_HOME` (decision 0002): it reads the file, edits its text
+//! and replaces the whole file. Only Wharf's own files are changed, except by `export`, for which
+//! the caller names another program.
 
 mod add;
 mod error;
@@ -60,8 +60,8 @@ pub struct ChangeSummary {
     pub message: String,
 }
 
-/// Returns the project folder: the root of the repository, otherwise the working folder. The home
-/// folder is never a project.
+/// Returns the project folder: the root of the repository, otherwise the outermost folder that
+/// counts as the project. The home folder is never a project.
 pub fn project_folder(env: &Env) -> Option<PathBuf> {
     let folders = project_folders(env);
     let root = repository_root(&env.cwd);
@@ -90,18 +90,19 @@ pub fn native_file(env: &Env, scope: ConfigScope) -> Result<PathBuf, ManageError
 /// Fails if a symbolic link in a project's path leads out of the project: an untrusted project
 /// could otherwise redirect a write to a file of the person. Other links are followed.
 fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
-    let Ok(real_folder) = folder.canonicalize() else { return Ok(()) };
+    let outside = |path: &Path| Err(ManageError::OutsideProject { path: path.to_owned() });
+    let Ok(real_folder) = folder.canonicalize() else { return outside(folder) };
     for part in path.ancestors().take_while(|part| *part != folder) {
         let is_link = part.symlink_metadata().is_ok_and(|about| about.is_symlink());
         let leads_inside = || part.canonicalize().is_ok_and(|real| real.starts_with(&real_folder));
         if is_link && !leads_inside() {
-            return Err(ManageError::OutsideProject { path: part.to_owned() });
+            return outside(part);
         }
     }
     Ok(())
 }
 
-/// Does the same for the file of a definition.
+/// Fails if a symbolic link leads from a project definition's file out of its project.
 fn ensure_in_project(definition: &Definition) -> Result<(), ManageError> {
     match definition.source.level {
         Level::Project => ensure_inside(&definition.folder, &definition.source.path),

@@ -17,7 +17,7 @@ use super::{
     native_entry, native_file, native_keys, not_found, trust_entries,
 };
 
-/// The direction.
+/// Whether to switch on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
     /// Switch on: the server may be connected.
@@ -53,7 +53,7 @@ pub fn switch(
         return Err(not_found(env, name, &catalog));
     };
     let source = &server.definition.source;
-    let is_own = source.provider == "wharf" && source.level != Level::Env;
+    let is_own = source.provider == "wharf";
     let changed = match to {
         Switch::Off => switch_off(env, server, is_own, &lists)?,
         Switch::On => switch_on(env, server, is_own, &lists)?,
@@ -110,22 +110,25 @@ fn switch_on(
     Ok(changed)
 }
 
-/// Switches an entry of Wharf's own files with the key that it already has.
+/// Switches an entry of Wharf's own files with the keys that it already has, else with `enabled`.
 fn switch_entry(env: &Env, server: &Server, to: Switch) -> Result<PathBuf, ManageError> {
     let definition = &server.definition;
     let name = definition.name.as_str();
     let path = &definition.source.path;
     ensure_in_project(definition)?;
     let text = store::read(path)?.unwrap_or_default();
-    let uses_disabled =
-        native_entry(&text, name).is_some_and(|entry| entry.get("disabled").is_some());
-    let (word, value) = match (uses_disabled, to) {
-        (false, to) => ("enabled", to == Switch::On),
-        (true, to) => ("disabled", to == Switch::Off),
+    let entry = native_entry(&text, name);
+    let has = |key: &str| entry.as_ref().is_some_and(|entry| entry.get(key).is_some());
+    let (is_on, has_disabled) = (to == Switch::On, has("disabled"));
+    let set = |key: &str, value: bool| {
+        let mut path = native_keys(name);
+        path.push(key.to_owned());
+        Change::Set { path, value: value.into() }
     };
-    let mut keys = native_keys(name);
-    keys.push(word.to_owned());
-    edit_file(path, &[Change::Set { path: keys, value: value.into() }])?;
+    let disabled = has_disabled.then(|| set("disabled", !is_on));
+    // An entry with both keys is off if either says so.
+    let enabled = (has("enabled") || !has_disabled).then(|| set("enabled", is_on));
+    edit_file(path, &disabled.into_iter().chain(enabled).collect::<Vec<_>>())?;
     // The person changed it themselves, so a trusted entry stays trusted.
     if definition.source.level == Level::Project && server.trust.allows_use() {
         trust_entries(env, path, &[name])?;

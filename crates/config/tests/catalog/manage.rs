@@ -210,6 +210,18 @@ fn switching_another_programs_server_changes_only_our_user_file() {
 }
 
 #[test]
+fn an_entry_with_both_switches_is_really_switched() {
+    let entry =
+        r#"{ "mcpServers": { "fs": { "command": "x", "disabled": false, "enabled": false } } }"#;
+    let world = World::new().with("~/.wharf/mcp.json", entry);
+    assert_eq!(state(&world, "fs"), DefinitionState::Disabled);
+    manage::switch(&world.env, "fs", Switch::On, LoadOptions::default()).expect("on");
+    assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
+    manage::switch(&world.env, "fs", Switch::Off, LoadOptions::default()).expect("off");
+    assert_eq!(state(&world, "fs"), DefinitionState::Disabled);
+}
+
+#[test]
 fn switching_a_native_server_keeps_comments_and_trust() {
     let world = World::new();
     add(&world, "fs", json!({ "command": "npx" }), ConfigScope::Project);
