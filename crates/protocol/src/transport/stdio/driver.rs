@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::lines::{LineBuffer, OutputLine};
 use super::multiline::MultilineMessage;
 use super::stdout_reader::read_more;
-use super::writer::{WriteError, WriteMode, Writer};
+use super::writer::{SendError, WriteMode, Writer};
 use crate::session::{EndReason, MessageSender, RequestOutcome, SessionCore, SessionEnd, Warning};
 use crate::transport::process::{GracePeriod, Process, StderrTail, Stdout};
 
@@ -74,10 +74,7 @@ impl StdioTransport {
         outstanding: usize,
     ) -> Result<(), SendError> {
         let mode = if outstanding <= 1 { WriteMode::Immediate } else { WriteMode::Batched };
-        self.writer.write_line(Some(id), with_newline(message), mode).map_err(|why| match why {
-            WriteError::Closed => SendError::Closed,
-            WriteError::Full => SendError::Full,
-        })
+        self.writer.write_line(Some(id), with_newline(message), mode)
     }
 
     /// Sends a message that has no response.
@@ -94,15 +91,6 @@ impl StdioTransport {
     pub(crate) fn stderr(&self) -> &StderrTail {
         &self.stderr
     }
-}
-
-/// Why a request could not be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendError {
-    /// The session is over.
-    Closed,
-    /// The server does not read, and the queue is full.
-    Full,
 }
 
 impl MessageSender for Writer {

@@ -11,5 +11,6 @@ mod stdin_pipe;
 mod stdout_reader;
 mod writer;
 
-pub(crate) use driver::{SendError, StdioTransport, open};
+pub(crate) use driver::{StdioTransport, open};
 pub(crate) use lines::{LineBuffer, OutputLine};
+pub(crate) use writer::SendError;

@@ -24,10 +24,10 @@ const KEPT_CAPACITY: usize = 256;
 
 /// Why a line was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteError {
+pub(crate) enum SendError {
     /// The server's stdin is closed.
     Closed,
-    /// The queue is full.
+    /// The server does not read, and the queue is full.
     Full,
 }
 
@@ -63,16 +63,16 @@ impl Writer {
         id: Option<u64>,
         line: Vec<u8>,
         mode: WriteMode,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), SendError> {
         if let Some(tracer) = &self.tracer {
             tracer.record(TraceEvent::Sent(&line));
         }
         let mut state = self.state();
         let WriterState { stdin_pipe, queue } = &mut *state;
-        let Some(stdin_pipe) = stdin_pipe else { return Err(WriteError::Closed) };
+        let Some(stdin_pipe) = stdin_pipe else { return Err(SendError::Closed) };
         let was_idle = queue.is_empty();
         if queue.bytes + line.len() > MAX_QUEUED_BYTES && !was_idle {
-            return Err(WriteError::Full);
+            return Err(SendError::Full);
         }
         let mut written = 0;
         if mode == WriteMode::Immediate && was_idle {
