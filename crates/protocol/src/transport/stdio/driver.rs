@@ -3,7 +3,6 @@
 //! The driver watches both the process and its stdout: a grandchild that inherited stdout keeps the
 //! pipe open after the server has exited, and a server may close stdout and keep running.
 
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -215,43 +214,31 @@ impl Driver {
 
     /// Runs until the session ends, and returns the reason.
     async fn wait_for_end(&mut self, mut output_closed: oneshot::Receiver<EndReason>) -> EndReason {
-        tokio::select! {
+        let status = tokio::select! {
             biased;
-            () = self.core.stop.cancelled() => EndReason::Closed,
+            () = self.core.stop.cancelled() => return EndReason::Closed,
             reason = &mut output_closed => {
                 let reason = reason.unwrap_or(EndReason::OutputClosed);
                 if !matches!(reason, EndReason::OutputClosed) {
                     return reason;
                 }
                 // Usually the process has just exited; its status says more.
-                match tokio::time::timeout(CONFIRMATION_LIMIT, self.process.exited()).await {
-                    Ok(status) => EndReason::Exited { status },
-                    Err(_) => EndReason::OutputClosed,
-                }
+                let exited = tokio::time::timeout(CONFIRMATION_LIMIT, self.process.exited()).await;
+                return exited.map_or(reason, |status| EndReason::Exited { status });
             }
-            status = self.process.exited() => {
-                // Messages that the server wrote before its exit still count.
-                let output = tokio::time::timeout(CONFIRMATION_LIMIT, output_closed).await;
-                exit_reason(status, output.ok().and_then(Result::ok))
-            }
+            status = self.process.exited() => status,
             _ = self.writer.write_queued() => {
                 match tokio::time::timeout(CONFIRMATION_LIMIT, self.process.exited()).await {
-                    Ok(status) => {
-                        let output = tokio::time::timeout(CONFIRMATION_LIMIT, output_closed).await;
-                        exit_reason(status, output.ok().and_then(Result::ok))
-                    }
-                    Err(_) => EndReason::InputClosed,
+                    Ok(status) => status,
+                    Err(_) => return EndReason::InputClosed,
                 }
             }
+        };
+        // Messages that the server wrote before its exit still count. When the reader gives up on
+        // stdout, the server may exit because it fails to write; then the reader's reason counts.
+        match tokio::time::timeout(CONFIRMATION_LIMIT, output_closed).await {
+            Ok(Ok(reason @ (EndReason::NotMcp | EndReason::EndlessMessage))) => reason,
+            _ => EndReason::Exited { status },
         }
-    }
-}
-
-/// Returns why a session ended whose process has exited. When the reader gives up on stdout, the
-/// server fails to write and may exit because of that; then the reader's reason counts.
-fn exit_reason(status: Option<ExitStatus>, output: Option<EndReason>) -> EndReason {
-    match output {
-        Some(reason @ (EndReason::NotMcp | EndReason::EndlessMessage)) => reason,
-        _ => EndReason::Exited { status },
     }
 }
