@@ -92,6 +92,12 @@ pub enum RequestError {
     AfterStart(Box<Self>),
 }
 
+impl From<HttpError> for RequestError {
+    fn from(error: HttpError) -> Self {
+        Self::Http(Arc::new(error))
+    }
+}
+
 impl RequestError {
     /// Marks an error that happened after the server had started the operation.
     pub(crate) fn after_start(self) -> Self {

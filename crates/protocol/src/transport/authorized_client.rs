@@ -120,8 +120,7 @@ impl AuthorizedClient {
                     tracer.record(TraceEvent::Sent(parts.body));
                 }
             }
-            let response = self.client.send(outgoing).await;
-            let response = response.map_err(|error| RequestError::Http(Arc::new(error)))?;
+            let response = self.client.send(outgoing).await?;
             let status = response.status;
             if let Some(tracer) = &self.tracer {
                 let headers = &response.headers;

@@ -84,7 +84,7 @@ impl EventParser {
     ///
     /// The specification drops such an event. Some servers forget the last empty line, so the
     /// caller decides: data that is a whole JSON text is probably not truncated.
-    pub(crate) fn finish(mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub(crate) fn finish(&mut self) -> Result<Option<Event>, EventTooLarge> {
         if self.has_failed {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl EventParser {
             let line = self.partial_line.split().freeze();
             self.event.add_line(&line);
         }
-        Ok(self.event.finish())
+        Ok(std::mem::take(&mut self.event).finish())
     }
 
     /// Returns the next whole line.

@@ -8,12 +8,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::sync::oneshot;
 
 use crate::Json;
-use crate::http_client::{Body, HttpTarget, RedirectPolicy};
+use crate::http_client::{HttpTarget, RedirectPolicy};
 use crate::session::{
     EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd, TraceEvent,
     cancel_notification, wait_for_outcome,
 };
-use crate::transport::events::EventParser;
+use crate::transport::event_stream::EventStream;
 use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
 
 /// How many bytes of an error response are read.
@@ -49,9 +49,9 @@ impl HttpSse {
         if !response.status.is_success() {
             return Err(RequestError::Status { status: response.status, excerpt: String::new() });
         }
-        let (here, mut body) = (ServerAddress::from_response(&response), response.body);
-        let mut parser = EventParser::new(core.limits.message);
-        let target = read_endpoint(&mut body, &mut parser, &here.target).await?;
+        let here = ServerAddress::from_response(&response);
+        let mut events = EventStream::new(response.body, core.limits.message);
+        let target = read_endpoint(&mut events, &here.target).await?;
         let endpoint = ServerAddress { target, ..here };
         let link = Arc::new(Self {
             core: Arc::clone(&core),
@@ -63,7 +63,7 @@ impl HttpSse {
         core.spawn(async move {
             let reason = tokio::select! {
                 () = reader.core.stop.cancelled() => EndReason::Closed,
-                () = reader.read(body, parser) => EndReason::StreamClosed,
+                () = reader.read(events) => EndReason::StreamClosed,
             };
             reader.core.end(SessionEnd { reason, stderr: String::new() }, &[]);
         });
@@ -142,22 +142,10 @@ impl HttpSse {
         Ok(())
     }
 
-    async fn read(self: &Arc<Self>, mut body: Body, mut parser: EventParser) {
-        loop {
-            loop {
-                let event = match parser.next_event() {
-                    Ok(Some(event)) => event,
-                    Ok(None) => break,
-                    Err(_) => return,
-                };
-                if event.name.as_deref() == Some("endpoint") || event.data.trim_ascii().is_empty() {
-                    continue;
-                }
+    async fn read(self: &Arc<Self>, mut events: EventStream) {
+        while let Ok(Some(event)) = events.next().await {
+            if event.name.as_deref() != Some("endpoint") && !event.data.trim_ascii().is_empty() {
                 self.core.handle_text(&event.data, self);
-            }
-            match body.chunk().await {
-                Ok(Some(chunk)) => parser.push(chunk),
-                Ok(None) | Err(_) => return,
             }
         }
     }
@@ -172,30 +160,28 @@ impl MessageSender for HttpSse {
 
 /// Reads until the `endpoint` event; the endpoint must have the origin of the server.
 async fn read_endpoint(
-    body: &mut Body,
-    parser: &mut EventParser,
+    events: &mut EventStream,
     target: &HttpTarget,
 ) -> Result<HttpTarget, RequestError> {
     let nonsense = |text: &str| RequestError::InvalidResponse(text.to_owned());
     loop {
-        while let Some(event) =
-            parser.next_event().map_err(|_| nonsense("the first event is too large"))?
-        {
-            if event.name.as_deref() != Some("endpoint") {
-                continue;
-            }
-            let text = String::from_utf8_lossy(&event.data).trim().to_owned();
-            let endpoint = target.join(&text).map_err(|_| RequestError::EndpointOnOtherOrigin)?;
-            if endpoint.origin() != target.origin() {
-                return Err(RequestError::EndpointOnOtherOrigin);
-            }
-            return Ok(endpoint);
-        }
-        match body.chunk().await {
-            Ok(Some(chunk)) => parser.push(chunk),
+        let event = match events.next().await {
+            Ok(Some(event)) => event,
             Ok(None) => return Err(nonsense("there is no endpoint event")),
-            Err(error) => return Err(RequestError::Http(Arc::new(error))),
+            Err(RequestError::TooLarge { .. }) => {
+                return Err(nonsense("the first event is too large"));
+            }
+            Err(error) => return Err(error),
+        };
+        if event.name.as_deref() != Some("endpoint") {
+            continue;
         }
+        let text = String::from_utf8_lossy(&event.data).trim().to_owned();
+        let endpoint = target.join(&text).map_err(|_| RequestError::EndpointOnOtherOrigin)?;
+        if endpoint.origin() != target.origin() {
+            return Err(RequestError::EndpointOnOtherOrigin);
+        }
+        return Ok(endpoint);
     }
 }
 

@@ -13,7 +13,7 @@ use super::session::{SessionSnapshot, StreamableSession};
 use crate::Json;
 use crate::envelope;
 use crate::era::{Revision, header_value, naming_parameter};
-use crate::http_client::{HttpError, HttpResponse, HttpTarget, RedirectPolicy};
+use crate::http_client::{HttpResponse, HttpTarget, RedirectPolicy};
 use crate::scan::{self, decode_string};
 use crate::session::{
     ClientRequest, EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd,
@@ -292,10 +292,6 @@ fn headers(request: &ClientRequest<'_>, snapshot: &SessionSnapshot) -> HeaderMap
         headers.insert(name, value.clone());
     }
     headers
-}
-
-pub(super) fn http_error(error: HttpError) -> RequestError {
-    RequestError::Http(Arc::new(error))
 }
 
 /// A response with an error status.

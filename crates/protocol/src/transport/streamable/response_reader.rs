@@ -4,26 +4,21 @@
 //! messages on a stream are routed by the session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
-use bytestring::ByteString;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 use tokio::sync::oneshot;
 
-use super::exchange::{StreamableHttp, http_error};
+use super::exchange::StreamableHttp;
 use super::session::SessionSnapshot;
+use super::stream::{MAX_RETRY, ResumePoint};
 use crate::Json;
 use crate::envelope::{self, Id, Message, Received, Response as RpcResponse, RpcError};
 use crate::http_client::{Body, HttpError, HttpResponse};
 use crate::session::{RequestError, RequestOutcome, Warning};
+use crate::transport::event_stream::EventStream;
 use crate::transport::events::{Event, EventParser};
-
-/// How long to wait before a stream is resumed, if the server sends no `retry`.
-const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// The longest `retry` that a server may set.
-const MAX_RETRY: Duration = Duration::from_secs(60);
 
 /// A request whose response is being read.
 pub(super) struct ResponseReader<'a> {
@@ -39,13 +34,6 @@ enum MessageSource {
     Body,
     /// One of the events on a stream.
     Event,
-}
-
-/// Where to resume a stream that broke.
-#[derive(Default)]
-struct ResumePoint {
-    last: Option<ByteString>,
-    retry: Option<Duration>,
 }
 
 impl ResponseReader<'_> {
@@ -153,14 +141,15 @@ impl ResponseReader<'_> {
         body: Body,
         answer: &mut oneshot::Receiver<RequestOutcome>,
     ) -> Result<Json, RequestError> {
+        let limit = self.http.core.limits.message;
         let mut resume_point = ResumePoint::default();
-        let mut body = body;
+        let mut events = EventStream::new(body, limit);
         loop {
             let broken = tokio::select! {
                 biased;
-                found = self.events_until_answer(&mut body, &mut resume_point) => match found {
+                found = self.events_until_answer(&mut events, &mut resume_point) => match found {
                     Ok(outcome) => {
-                        body.release();
+                        events.body.release();
                         return outcome;
                     }
                     Err(broken) => broken,
@@ -168,46 +157,35 @@ impl ResponseReader<'_> {
                 elsewhere = wait_for_other_stream(answer) => return elsewhere,
             };
             // A modern stream cannot be resumed, nor one whose events have no ids.
-            let (false, Some(last)) = (self.snapshot.is_modern(), resume_point.last.clone()) else {
+            if self.snapshot.is_modern() || resume_point.last.is_none() {
                 return Err(broken);
-            };
-            let retry = resume_point.retry.unwrap_or(DEFAULT_RETRY).min(MAX_RETRY);
+            }
             let resumed = async {
-                tokio::time::sleep(retry).await;
-                self.http.resume(&last).await
+                tokio::time::sleep(resume_point.retry().min(MAX_RETRY)).await;
+                self.http.get_stream(&resume_point).await
             };
-            body = tokio::select! {
+            let body = tokio::select! {
                 biased;
                 elsewhere = wait_for_other_stream(answer) => return elsewhere,
                 resumed = resumed => resumed.map_err(|_| broken)?,
             };
+            events = EventStream::new(body, limit);
         }
     }
 
     /// Reads events up to the response; the outer error is why the stream broke before it.
     async fn events_until_answer(
         &self,
-        body: &mut Body,
+        events: &mut EventStream,
         resume_point: &mut ResumePoint,
     ) -> Result<Result<Json, RequestError>, RequestError> {
-        let limit = self.http.core.limits.message;
-        let mut parser = EventParser::new(limit);
-        loop {
-            while let Some(event) =
-                parser.next_event().map_err(|_| RequestError::TooLarge { limit })?
-            {
-                if let Some(outcome) = self.take_event(&event, resume_point) {
-                    return Ok(outcome);
-                }
-            }
-            match body.chunk().await {
-                Ok(Some(chunk)) => parser.push(chunk),
-                Ok(None) => break,
-                Err(error) => return Err(self.body_error(error)),
+        while let Some(event) = events.next().await? {
+            if let Some(outcome) = self.take_event(&event, resume_point) {
+                return Ok(outcome);
             }
         }
         // Some servers forget the empty line after their last event.
-        if let Ok(Some(event)) = parser.finish()
+        if let Ok(Some(event)) = events.parser.finish()
             && let Some(outcome) = self.take_event(&event, resume_point)
         {
             self.warn("does not end its last event");
@@ -221,10 +199,7 @@ impl ResponseReader<'_> {
         event: &Event,
         resume_point: &mut ResumePoint,
     ) -> Option<Result<Json, RequestError>> {
-        if let Some(id) = &event.id {
-            resume_point.last = Some(id.clone()).filter(|id| !id.is_empty());
-        }
-        resume_point.retry = event.retry.or(resume_point.retry);
+        resume_point.note(event);
         if event.data.trim_ascii().is_empty() {
             return None;
         }
@@ -245,7 +220,7 @@ impl ResponseReader<'_> {
             HttpError::TooLarge { .. } => {
                 RequestError::TooLarge { limit: self.http.core.limits.message }
             }
-            error => http_error(error),
+            error => error.into(),
         }
     }
 }

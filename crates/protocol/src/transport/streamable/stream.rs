@@ -18,15 +18,36 @@ use super::exchange::{EVENTS, SessionRequest, StreamableHttp};
 use super::response_reader::has_content_type;
 use crate::http_client::Body;
 use crate::session::RequestError;
-use crate::transport::events::EventParser;
+use crate::transport::event_stream::EventStream;
+use crate::transport::events::Event;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// How long to wait before a stream is resumed, if the server sends no `retry`.
+const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 const MIN_RETRY: Duration = Duration::from_millis(100);
-const MAX_RETRY: Duration = Duration::from_secs(60);
-/// After so many bytes of a stream the reader pauses.
-const PAUSE_AFTER: usize = 256 << 10;
-/// How long it pauses.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The longest `retry` that a server may set.
+pub(super) const MAX_RETRY: Duration = Duration::from_secs(60);
+
+/// Where to resume a stream that broke: after this event, and after waiting for so long.
+#[derive(Default)]
+pub(super) struct ResumePoint {
+    pub(super) last: Option<ByteString>,
+    retry: Option<Duration>,
+}
+
+impl ResumePoint {
+    /// Notes the id and the `retry` of an event.
+    pub(super) fn note(&mut self, event: &Event) {
+        if let Some(id) = &event.id {
+            self.last = Some(id.clone()).filter(|id| !id.is_empty());
+        }
+        self.retry = event.retry.or(self.retry);
+    }
+
+    pub(super) fn retry(&self) -> Duration {
+        self.retry.unwrap_or(DEFAULT_RETRY)
+    }
+}
 
 impl StreamableHttp {
     /// Opens the stream and keeps it open; returns when the server responds or `limit` has passed.
@@ -72,19 +93,18 @@ impl StreamableHttp {
         self: &Arc<Self>,
         opened: &mut Option<oneshot::Sender<()>>,
     ) -> StreamRefusal {
-        let mut last: Option<ByteString> = None;
-        let mut retry = Duration::from_secs(1);
+        let mut resume_point = ResumePoint::default();
         let mut failures = 0_u32;
         loop {
-            let body = self.get(last.as_ref()).await;
+            let body = self.get_stream(&resume_point).await;
             if let Some(opened) = opened.take() {
                 // The receiver may be gone.
                 let _ignored = opened.send(());
             }
             match body {
-                Ok(mut body) => {
+                Ok(body) => {
                     failures = 0;
-                    self.read_stream(&mut body, &mut last, &mut retry).await;
+                    self.read_stream(body, &mut resume_point).await;
                 }
                 // 405 means that the server has no such stream; other errors may be temporary.
                 Err(RequestError::Status { status: StatusCode::METHOD_NOT_ALLOWED, .. }) => {
@@ -98,56 +118,28 @@ impl StreamableHttp {
                 }
                 Err(_) => failures += 1,
             }
-            let wait = retry.saturating_mul(1 << failures.min(6));
+            let wait = resume_point.retry().saturating_mul(1 << failures.min(6));
             tokio::time::sleep(wait.clamp(MIN_RETRY, MAX_RETRY)).await;
         }
     }
 
-    async fn read_stream(
-        self: &Arc<Self>,
-        body: &mut Body,
-        last: &mut Option<ByteString>,
-        retry: &mut Duration,
-    ) {
-        let mut parser = EventParser::new(self.core.limits.message);
-        let mut turn = 0;
-        while let Ok(Some(chunk)) = body.chunk().await {
-            turn += chunk.len();
-            if turn >= PAUSE_AFTER {
-                // These messages are unsolicited, so other tasks have priority.
-                turn = 0;
-                tokio::time::sleep(PAUSE).await;
-            }
-            parser.push(chunk);
-            loop {
-                let event = match parser.next_event() {
-                    Ok(Some(event)) => event,
-                    Ok(None) => break,
-                    // The parser cannot continue after an oversized event; reconnect.
-                    Err(_) => return,
-                };
-                if let Some(id) = &event.id {
-                    *last = Some(id.clone()).filter(|id| !id.is_empty());
-                }
-                *retry = event.retry.unwrap_or(*retry);
-                if event.data.trim_ascii().is_empty() {
-                    continue;
-                }
+    async fn read_stream(self: &Arc<Self>, body: Body, resume_point: &mut ResumePoint) {
+        // After an oversized event, the parser cannot continue, so the stream is opened again.
+        let mut events = EventStream::new(body, self.core.limits.message);
+        while let Ok(Some(event)) = events.next().await {
+            resume_point.note(&event);
+            if !event.data.trim_ascii().is_empty() {
                 self.core.handle_text(&event.data, self);
             }
         }
     }
 
-    /// Resumes a stream that broke.
-    pub(super) async fn resume(self: &Arc<Self>, last: &ByteString) -> Result<Body, RequestError> {
-        self.get(Some(last)).await
-    }
-
-    async fn get(&self, last: Option<&ByteString>) -> Result<Body, RequestError> {
+    /// Opens a stream, or resumes it after its last event.
+    pub(super) async fn get_stream(&self, from: &ResumePoint) -> Result<Body, RequestError> {
         let snapshot = self.session.snapshot();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, EVENTS);
-        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+        if let Some(last) = from.last.as_ref().and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert(LAST_EVENT_ID, last);
         }
         let outgoing = SessionRequest::redirectable(Method::GET, &snapshot, headers, Bytes::new());
