@@ -22,7 +22,6 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String
         RequestError::Status { status, .. } => on_status(status.as_u16())?,
         RequestError::Http(error) => return error.hint(),
         RequestError::Lost { ended, .. } => match &ended.reason {
-            EndReason::Http(error) => return error.hint(),
             EndReason::NotMcp => START_AN_MCP_SERVER,
             EndReason::Exited { .. } if !stderr.trim().is_empty() => READ_STDERR,
             EndReason::Exited { .. } => "run its command by hand to see its output",

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use http::StatusCode;
 
 use super::ConnectOptions;
 use crate::Json;
@@ -14,6 +13,7 @@ use crate::era::{Era, Negotiation, NegotiationStep, Probe, ProbeEvent, Revision}
 use crate::peer::{ClientConnection, MetaWriter, Peer, ServerProfile};
 use crate::session::{
     ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, Warning,
+    is_about_request,
 };
 use crate::transport::{ClientTransport, HttpError};
 use crate::view::send;
@@ -117,14 +117,14 @@ fn next_step(
         }
         // An HTTP+SSE address refuses every POST, and some servers do that in JSON.
         RequestError::Inconclusive { error, status: Some(status) }
-            if !is_discover(probe) && is_final(*status) && error.data.is_none() =>
+            if !is_discover(probe) && is_about_request(*status) && error.data.is_none() =>
         {
             Some(negotiation.next(ProbeEvent::Rejected(probe)))
         }
         RequestError::Inconclusive { error, .. } => {
             Some(negotiation.next(ProbeEvent::Answered(probe, Err(error))))
         }
-        RequestError::Status { status, .. } if is_final(*status) => {
+        RequestError::Status { status, .. } if is_about_request(*status) => {
             Some(negotiation.next(ProbeEvent::Rejected(probe)))
         }
         RequestError::Status { .. } => Some(negotiation.next(ProbeEvent::Failed(probe))),
@@ -148,12 +148,6 @@ fn next_step(
 
 fn is_discover(probe: Probe) -> bool {
     matches!(probe, Probe::Discover(_))
-}
-
-/// Tells whether a status is about the request itself, and not a temporary problem.
-fn is_final(status: StatusCode) -> bool {
-    !status.is_server_error()
-        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 fn is_connection_closed(error: &HttpError) -> bool {

@@ -162,7 +162,7 @@ impl HttpError {
                                    host in `no_proxy`"
                 .to_owned(),
             Self::Redirected { source: Some(source), .. } => source.hint()?,
-            Self::Redirected { to, reason, .. } => reason.hint(to.as_ref())?,
+            Self::Redirected { from, to, reason, .. } => reason.hint(from, to.as_ref())?,
             Self::Compressed { .. } => "turn compression off for this endpoint".to_owned(),
             _ => return None,
         };

@@ -29,9 +29,7 @@ pub enum RedirectRefusal {
     Insecure,
     /// It leads from a remote server to this machine.
     LocalAddress,
-    /// It leads to the `https` address of the same host, and the request has credentials.
-    Upgrade,
-    /// It leads to another server, and the request has credentials.
+    /// It leads to another origin, and the request has credentials.
     Credentials,
     /// It was followed, but the server there cannot be reached.
     Unreachable,
@@ -47,7 +45,7 @@ impl fmt::Display for RedirectRefusal {
             Self::LocalAddress => {
                 "a remote server may not redirect to this machine or its local link"
             }
-            Self::Upgrade | Self::Credentials => {
+            Self::Credentials => {
                 "the request carries credentials that are meant for the first address only"
             }
             Self::Unreachable => "it cannot be reached",
@@ -56,16 +54,15 @@ impl fmt::Display for RedirectRefusal {
 }
 
 impl RedirectRefusal {
-    pub(super) fn hint(self, to: Option<&HttpTarget>) -> Option<String> {
-        match (self, to) {
-            (Self::Upgrade, Some(to)) => {
-                Some(format!("change the address in the configuration to {to}"))
-            }
-            (Self::Credentials, Some(to)) => Some(format!(
+    pub(super) fn hint(self, from: &HttpTarget, to: Option<&HttpTarget>) -> Option<String> {
+        let to = to.filter(|_| self == Self::Credentials)?;
+        Some(if to.origin().is_secure() && to.origin().has_host_of(from.origin()) {
+            format!("change the address in the configuration to {to}")
+        } else {
+            format!(
                 "if you trust {to} with the credentials, put that address into the configuration"
-            )),
-            _ => None,
-        }
+            )
+        })
     }
 }
 
@@ -114,11 +111,7 @@ fn refusal(
     if new.is_this_machine() && !old.is_this_machine() {
         return Some(RedirectRefusal::LocalAddress);
     }
-    match carries_credentials {
-        true if new.is_secure() && new.has_host_of(old) => Some(RedirectRefusal::Upgrade),
-        true => Some(RedirectRefusal::Credentials),
-        false => None,
-    }
+    carries_credentials.then_some(RedirectRefusal::Credentials)
 }
 
 /// Tells whether a request has credentials that only its first target may get.

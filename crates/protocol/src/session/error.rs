@@ -167,6 +167,13 @@ impl RequestError {
     }
 }
 
+/// Tells whether a status is the server's own response to the request. Other statuses may come from
+/// a proxy, after the server has started to execute the request.
+pub(crate) fn is_about_request(status: StatusCode) -> bool {
+    !status.is_server_error()
+        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+}
+
 fn inconclusive(status: Option<StatusCode>, error: &RpcError) -> String {
     match status {
         Some(status) => format!("the server answered {status}: {error}"),
@@ -219,9 +226,6 @@ pub enum EndReason {
     /// The event stream of HTTP+SSE ended.
     #[error("the server's event stream closed")]
     StreamClosed,
-    /// The HTTP exchange failed.
-    #[error(transparent)]
-    Http(Arc<HttpError>),
 }
 
 fn exit_text(status: Option<&ExitStatus>) -> String {

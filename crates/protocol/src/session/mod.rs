@@ -27,4 +27,5 @@ pub use warning::Warning;
 pub(crate) use self::core::{MessageSender, SessionCore};
 pub(crate) use client_request::{ClientRequest, cancel_notification};
 pub(crate) use deadline_timer::DeadlineTimer;
+pub(crate) use error::is_about_request;
 pub(crate) use pending_requests::{Observer, RequestOutcome, SubscriptionAck, wait_for_outcome};

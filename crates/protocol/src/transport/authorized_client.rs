@@ -15,6 +15,9 @@ use crate::http_client::{
 use crate::redact::Redactor;
 use crate::session::{RequestError, TraceEvent, Tracer};
 
+/// How many bytes of an error response are read.
+pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
+
 /// How many characters of an error response are kept.
 const MAX_EXCERPT: usize = 200;
 
@@ -34,6 +37,11 @@ pub(crate) struct RequestParts<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a Bytes,
     pub(crate) redirects: RedirectPolicy,
+}
+
+/// Tool calls are never sent twice, so their redirects are not followed.
+pub(super) fn redirect_policy(method: &str) -> RedirectPolicy {
+    if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow }
 }
 
 /// The address of a server and what it may resolve to.

@@ -86,7 +86,7 @@ async fn an_upgrade_with_credentials_says_what_to_change() {
     let server = redirecting(308, "https://127.0.0.1/mcp?key=secret").await;
     let outgoing = post_with(&server.at("/mcp"), "authorization", "Bearer secret");
     let error = client().send(outgoing).await.unwrap_err();
-    assert_eq!(refusal(&error), RedirectRefusal::Upgrade);
+    assert_eq!(refusal(&error), RedirectRefusal::Credentials);
     let text = render(&error).replace(&server.port.to_string(), "PORT");
     insta::assert_snapshot!(text, @r"
     http://127.0.0.1:PORT/mcp redirects to https://127.0.0.1/mcp, which was not followed: the request carries credentials that are meant for the first address only

@@ -13,11 +13,9 @@ use crate::session::{
     EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd, TraceEvent,
     cancel_notification, wait_for_outcome,
 };
+use crate::transport::authorized_client::{MAX_ERROR_BODY, redirect_policy};
 use crate::transport::event_stream::EventStream;
 use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
-
-/// How many bytes of an error response are read.
-const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// A connection over HTTP+SSE.
 pub(crate) struct HttpSse {
@@ -71,18 +69,14 @@ impl HttpSse {
     }
 
     /// Sends a request and waits for its response on the stream.
-    ///
-    /// A redirect of a tool call is not followed, so that the call is not sent twice.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         method: &str,
         message: Vec<u8>,
         answer: oneshot::Receiver<RequestOutcome>,
     ) -> Result<Json, RequestError> {
-        let redirects =
-            if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow };
         let posted = async {
-            match self.post(message, redirects).await {
+            match self.post(message, redirect_policy(method)).await {
                 Ok(()) => std::future::pending().await,
                 Err(error) => error,
             }

@@ -17,8 +17,9 @@ use crate::http_client::{HttpResponse, HttpTarget, RedirectPolicy};
 use crate::scan::{self, decode_string};
 use crate::session::{
     ClientRequest, EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd,
-    TraceEvent, Warning, cancel_notification, wait_for_outcome,
+    TraceEvent, Warning, cancel_notification, is_about_request, wait_for_outcome,
 };
+use crate::transport::authorized_client::{MAX_ERROR_BODY, redirect_policy};
 use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -28,8 +29,6 @@ pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stre
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// How long the DELETE of a session may take.
 const DELETE_LIMIT: Duration = Duration::from_millis(500);
-/// How many bytes of an error response are read.
-const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// A connection over Streamable HTTP.
 pub(crate) struct StreamableHttp {
@@ -334,18 +333,6 @@ enum SessionLoss {
     Certain,
     /// A 400 that mentions the session; the server may have executed the request.
     Possible,
-}
-
-/// Tool calls are never sent twice, so their redirects are not followed.
-fn redirect_policy(method: &str) -> RedirectPolicy {
-    if method == "tools/call" { RedirectPolicy::Return } else { RedirectPolicy::Follow }
-}
-
-/// Tells whether a status is the server's own response to the request. Other statuses may come from
-/// a proxy, after the server has started to execute the request.
-fn is_about_request(status: StatusCode) -> bool {
-    !status.is_server_error()
-        && !matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 impl<'a> SessionRequest<'a> {
