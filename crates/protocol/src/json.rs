@@ -66,11 +66,6 @@ impl Json {
         &self.0
     }
 
-    /// Returns the text, sharing the buffer of this value.
-    pub fn to_shared(&self) -> ByteString {
-        self.0.clone()
-    }
-
     /// Decodes the value into `T`, which may borrow from it.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
@@ -155,7 +150,7 @@ impl Json {
 
     /// Returns a copy in a separate buffer, for a small part that outlives a large message.
     #[must_use]
-    pub fn detached(&self) -> Self {
+    pub(crate) fn detached(&self) -> Self {
         Self(ByteString::from(self.as_str()))
     }
 }
@@ -207,11 +202,6 @@ impl<'a> Members<'a> {
     /// Returns the string at `key`; `None` if it is missing or has another type.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key).and_then(|raw| decode_string(raw.get()))
-    }
-
-    /// Decodes the value at `key`; `None` if it is missing or has another shape.
-    pub fn to<T: Deserialize<'a>>(&self, key: &str) -> Option<T> {
-        self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
 
     /// Iterates over all members.

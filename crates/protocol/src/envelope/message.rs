@@ -22,11 +22,11 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The id that the response must have.
-    pub id: Id,
+    pub(crate) id: Id,
     /// The method.
-    pub method: ByteString,
+    pub(crate) method: ByteString,
     /// The parameters, unchanged.
-    pub params: Option<Json>,
+    pub(crate) params: Option<Json>,
 }
 
 /// A message that expects no response.
@@ -42,17 +42,17 @@ pub struct Notification {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The request's id; `None` if the other side did not know it, or left it out.
-    pub id: Option<Id>,
+    pub(crate) id: Option<Id>,
     /// The result or the error.
-    pub outcome: Result<Json, RpcError>,
+    pub(crate) outcome: Result<Json, RpcError>,
 }
 
 /// The error codes that Wharf evaluates or sends.
 pub mod code {
     /// The message was not JSON.
-    pub const PARSE: i64 = -32700;
+    pub(crate) const PARSE: i64 = -32700;
     /// The message was not a valid request.
-    pub const INVALID_REQUEST: i64 = -32600;
+    pub(crate) const INVALID_REQUEST: i64 = -32600;
     /// There is no such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The parameters are not valid for the method.
@@ -62,7 +62,7 @@ pub mod code {
     /// A header does not match the body (2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the server needs (2026-07-28).
-    pub const MISSING_CAPABILITY: i64 = -32021;
+    pub(crate) const MISSING_CAPABILITY: i64 = -32021;
     /// The server does not support the revision of the request (2026-07-28).
     pub const UNSUPPORTED_VERSION: i64 = -32022;
     /// The person must visit a URL before the call can continue (URL elicitation, 2025-11-25).
@@ -99,7 +99,7 @@ impl RpcError {
 
     /// Adds data.
     #[must_use]
-    pub fn with_data(mut self, data: Json) -> Self {
+    pub(crate) fn with_data(mut self, data: Json) -> Self {
         self.data = Some(data);
         self
     }

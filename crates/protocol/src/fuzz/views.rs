@@ -8,10 +8,10 @@ use crate::Json;
 use crate::era::Revision;
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
 use crate::view::{
-    Cancelled, ChangeNotification, Completion, ContentBlock, DiscoverResult, Elicitation, Icon,
-    InitializeResult, InputRequired, ListEntry, ListPage, LogMessage, Progress, Prompt,
-    PromptResult, ReadResult, Resource, ResourceTemplate, ResultType, Root, Sampling,
-    SubscriptionAcknowledged, Task, ToolDefinition, ToolResult, UrlElicitationRequired, with_meta,
+    Completion, ContentBlock, DiscoverResult, Elicitation, InitializeResult, InputRequired,
+    ListEntry, ListPage, LogMessage, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
+    ResultType, Sampling, SubscriptionFilter, Task, ToolDefinition, ToolResult,
+    UrlElicitationRequired, with_meta,
 };
 
 /// Seed inputs for mutation.
@@ -43,20 +43,18 @@ pub(super) fn views(bytes: &[u8]) {
 }
 
 fn lists(json: &Json) {
-    list::<Resource>(json, |it| drop(black_box((it.name(), it.title(), it.size(), it.icons()))));
-    list::<ResourceTemplate>(json, |it| drop(black_box((it.name(), it.annotations().audience()))));
+    list::<Resource>(json, |it| drop(black_box((it.name(), it.title(), it.size()))));
+    list::<ResourceTemplate>(json, |it| drop(black_box((it.name(), it.mime_type()))));
     list::<Prompt>(json, |it| drop(black_box((it.title(), it.description(), it.arguments()))));
-    list::<Root>(json, |it| drop(black_box(it.name())));
     #[cfg(feature = "skills")]
     list::<crate::view::Skill>(json, |it| {
         drop(black_box((it.name(), it.description(), it.files())));
     });
     list::<Task>(json, read_task);
     list::<ToolDefinition>(json, |it| {
-        drop(black_box((it.title(), it.description(), it.hints(), it.meta())));
+        drop(black_box((it.title(), it.description(), it.hints())));
         let schema = it.input_schema();
         assert!(schema.is_none_or(|schema| schema.is_object()), "a schema is an object");
-        it.icons().iter().for_each(read_icon);
     });
 }
 
@@ -74,10 +72,6 @@ fn list<T: ListEntry>(json: &Json, look: impl Fn(&T)) {
     }
 }
 
-fn read_icon(icon: &Icon) {
-    black_box((icon.source(), icon.mime_type(), icon.sizes(), icon.theme()));
-}
-
 fn read_task(task: &Task) {
     black_box((task.status(), task.poll_interval(), task.result()));
     black_box((task.error(), task.requests(), task.status_message()));
@@ -93,24 +87,24 @@ fn results(json: &Json) {
 
     let read = ReadResult::read(json.clone());
     let bodies: Vec<_> = read.contents().iter().map(|it| (it.uri(), it.body())).collect();
-    black_box((bodies, read.cache(), read.all_violations()));
+    black_box(bodies);
     let prompt = PromptResult::read(json.clone());
     let blocks: Vec<_> = prompt.messages().iter().map(|it| (it.role(), it.content())).collect();
-    black_box((blocks, prompt.description(), prompt.violations()));
+    black_box((blocks, prompt.description()));
     let completion = Completion::read(json.clone());
-    black_box((completion.values(), completion.total()));
+    black_box(completion.values());
 
     let first = InitializeResult::read(json.clone());
-    black_box((first.revision(), first.server_info().version(), first.all_violations()));
+    black_box((first.server_info().version(), first.all_violations()));
     let discovered = DiscoverResult::read(json.clone());
     let capabilities = discovered.capabilities();
-    black_box((discovered.revisions(), discovered.cache(), discovered.all_violations()));
-    black_box((capabilities.tools(), capabilities.tasks(), capabilities.extension("a/b")));
+    black_box((discovered.instructions(), discovered.all_violations()));
+    black_box((capabilities.tools(), capabilities.extension("a/b")));
     black_box(Task::from_result(json));
 }
 
 fn read_block(block: &ContentBlock) {
-    black_box((block.as_text(), block.annotations().priority(), block.violations()));
+    black_box((block.as_text(), block.violations()));
 }
 
 fn input_requests(json: &Json) {
@@ -123,20 +117,16 @@ fn input_requests(json: &Json) {
     assert!(state.is_none() || echoed == state, "the request state is sent back unchanged");
 
     let elicitation = Elicitation::read(json.clone());
-    black_box((elicitation.mode(), elicitation.message(), elicitation.violations()));
+    black_box((elicitation.mode(), elicitation.message()));
     black_box(UrlElicitationRequired::read(json.clone()).elicitations());
     let sampling = Sampling::read(json.clone());
     black_box((sampling.messages(), sampling.model_preferences(), sampling.tools()));
-    black_box((sampling.max_tokens(), sampling.tool_choice(), sampling.violations()));
+    black_box((sampling.max_tokens(), sampling.tool_choice()));
 }
 
 fn notifications(json: &Json) {
     let log = LogMessage::read(json.clone());
-    black_box((log.level(), log.text(), log.logger()));
-    let progress = Progress::read(json.clone());
-    black_box((progress.token(), progress.progress(), progress.total()));
-    black_box((Cancelled::read(json.clone()).request_id(), SubscriptionAcknowledged::read(json)));
-    black_box(ChangeNotification::read(json.clone()).uri());
+    black_box((log.level(), log.text(), SubscriptionFilter::acknowledged(json)));
 }
 
 fn writers(json: &Json) {

@@ -36,13 +36,13 @@ impl Default for HttpClientOptions {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// The proxy for `http://` (`http_proxy`).
-    pub http: String,
+    pub(crate) http: String,
     /// The proxy for `https://` (`https_proxy`).
-    pub https: String,
+    pub(crate) https: String,
     /// The proxy for schemes without their own (`all_proxy`).
-    pub all: String,
+    pub(crate) all: String,
     /// Hosts, domains, addresses and networks to reach without a proxy (`no_proxy`); `*` for all.
-    pub none: String,
+    pub(crate) none: String,
 }
 
 impl Proxies {

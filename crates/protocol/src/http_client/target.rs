@@ -65,7 +65,7 @@ impl HttpTarget {
     }
 
     /// Returns the origin.
-    pub fn origin(&self) -> &UrlOrigin {
+    pub(crate) fn origin(&self) -> &UrlOrigin {
         &self.0.origin
     }
 
@@ -73,7 +73,7 @@ impl HttpTarget {
     ///
     /// User information of this target is kept for the same origin and never given to another. The
     /// caller decides whether another origin is acceptable.
-    pub fn join(&self, reference: &str) -> Result<Self, HttpTargetError> {
+    pub(crate) fn join(&self, reference: &str) -> Result<Self, HttpTargetError> {
         let url = self.0.url.join(reference)?;
         let OriginLocation::Socket { path } = self.0.origin.location() else {
             let mut joined = Self::from_url(url)?;
@@ -259,7 +259,7 @@ impl UrlOrigin {
     }
 
     /// Tells whether it is on this machine.
-    pub fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let OriginLocation::Network { host, .. } = &*self.0 else {
             return true;
         };

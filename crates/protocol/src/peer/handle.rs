@@ -131,7 +131,7 @@ impl Peer {
     }
 
     /// Returns the limits for the server.
-    pub fn limits(&self) -> SessionLimits {
+    pub(crate) fn limits(&self) -> SessionLimits {
         self.0.connection.core.limits
     }
 
@@ -193,7 +193,11 @@ impl Peer {
     }
 
     /// Sends a notification.
-    pub async fn notify(&self, method: &str, params: Option<&Json>) -> Result<(), RequestError> {
+    pub(crate) async fn notify(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(), RequestError> {
         self.0.connection.notify(method, params).await
     }
 

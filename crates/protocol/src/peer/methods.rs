@@ -10,8 +10,8 @@ use crate::session::{RequestError, Warning};
 use crate::transport::ClientTransport;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{
-    Completion, DiscoverResult, LogLevel, Prompt, PromptResult, ProtocolViolation, ReadResult,
-    RejectedEntry, Resource, ResourceTemplate, ToolDefinition, ToolResult, ViolationKind,
+    Completion, LogLevel, Prompt, PromptResult, ProtocolViolation, ReadResult, RejectedEntry,
+    Resource, ResourceTemplate, ToolDefinition, ToolResult, ViolationKind,
 };
 
 impl Peer {
@@ -154,14 +154,6 @@ impl Peer {
     pub async fn ping(&self, options: &RequestOptions) -> Result<(), RequestError> {
         let method = if self.era() == Era::Modern { "server/discover" } else { "ping" };
         self.request(method, None, options).await.map(drop)
-    }
-
-    /// Sends `server/discover` to a modern server.
-    pub async fn discover(&self, options: &RequestOptions) -> Result<DiscoverResult, RequestError> {
-        if self.era() == Era::Legacy {
-            return Err(RequestError::Unsendable("the server's revision has no discovery".into()));
-        }
-        self.request("server/discover", None, options).await.map(DiscoverResult::read)
     }
 
     /// Notifies a legacy server that the roots have changed.

@@ -12,14 +12,14 @@ use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
 use crate::session::{Deadline, Observer, RequestError, SubscriptionAck};
-use crate::view::{SubscriptionAcknowledged, SubscriptionFilter, send};
+use crate::view::{SubscriptionFilter, send};
 
 /// A subscription that the server has acknowledged. Dropping it ends it.
 ///
 /// As a future it resolves when the subscription has ended: `Ok` if the server ended it regularly.
 pub struct Subscription {
     /// What the server has subscribed to, which may be less than was requested.
-    pub acknowledged: SubscriptionAcknowledged,
+    pub acknowledged: SubscriptionFilter,
     /// Whether the acknowledgement arrived before the response to the request that was sent right
     /// after it. Over stdio, a list that was requested this way is not older than the subscription.
     pub is_before_next_response: bool,
@@ -74,7 +74,7 @@ impl Peer {
                 .await
                 .map_err(|_| RequestError::TimedOut { limit, never_sent: false })??;
         Ok(Subscription {
-            acknowledged: SubscriptionAcknowledged::read(&params),
+            acknowledged: SubscriptionFilter::acknowledged(&params),
             is_before_next_response,
             rest,
         })

@@ -143,7 +143,7 @@ impl Redactor {
     }
 
     /// Returns a stream that redacts a text that arrives in chunks.
-    pub fn stream(&self) -> RedactedStream {
+    pub(crate) fn stream(&self) -> RedactedStream {
         RedactedStream::new(self.clone())
     }
 

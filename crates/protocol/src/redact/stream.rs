@@ -19,7 +19,7 @@ impl RedactedStream {
     }
 
     /// Takes the next chunk and returns the redacted bytes that are decided.
-    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         if self.redactor.is_empty() {
             return piece.to_vec();
         }
@@ -28,7 +28,7 @@ impl RedactedStream {
     }
 
     /// Returns the held bytes at the end of the text.
-    pub fn finish(&mut self) -> Vec<u8> {
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
         self.release(self.held.len())
     }
 

@@ -10,13 +10,13 @@ pub struct SessionLimits {
     /// The pages of one list.
     pub pages: usize,
     /// The entries of one list, including those that cannot be used.
-    pub items: usize,
+    pub(crate) items: usize,
     /// The bytes of one list, all pages together.
-    pub list: usize,
+    pub(crate) list: usize,
     /// How often a server may request input before its result (multi round-trip requests).
-    pub rounds: usize,
+    pub(crate) rounds: usize,
     /// How many requests of the server are handled at once.
-    pub server_requests: usize,
+    pub(crate) server_requests: usize,
 }
 
 impl Default for SessionLimits {
@@ -44,12 +44,12 @@ pub struct Deadline {
 
 impl Deadline {
     /// Waits at most `limit`, regardless of activity.
-    pub const fn within(limit: Duration) -> Self {
+    pub(crate) const fn within(limit: Duration) -> Self {
         Self { idle: limit, cap: limit }
     }
 
     /// Waits for as long as the session lasts.
-    pub const fn never() -> Self {
+    pub(crate) const fn never() -> Self {
         Self::within(Duration::MAX)
     }
 }

@@ -6,8 +6,6 @@ use std::fmt;
 
 use bytestring::ByteString;
 
-use super::annotations::Annotations;
-use super::fields::JsonFields;
 use super::list_page::ListEntry;
 use super::resource::{Resource, ResourceContents};
 use super::tool_result::ToolResult;
@@ -70,8 +68,8 @@ pub enum Content {
 
 impl ContentBlock {
     /// Reads a block from any JSON value; a string becomes a text block.
-    pub fn read(raw: Json) -> Self {
-        let content = raw.as_text().map_or_else(|| Content::read(&raw), Content::Text);
+    pub(crate) fn read(raw: Json) -> Self {
+        let content = raw.to_shared_text().map_or_else(|| Content::read(&raw), Content::Text);
         Self { raw, content }
     }
 
@@ -93,18 +91,8 @@ impl ContentBlock {
         }
     }
 
-    /// Returns the annotations.
-    pub fn annotations(&self) -> Annotations {
-        Annotations::of(&self.raw)
-    }
-
-    /// Returns `_meta`, if it is an object.
-    pub fn meta(&self) -> Option<Json> {
-        self.raw.object_at("_meta")
-    }
-
     /// Returns the protocol violations.
-    pub fn violations(&self) -> Vec<ProtocolViolation> {
+    pub(crate) fn violations(&self) -> Vec<ProtocolViolation> {
         if !self.raw.is_object() {
             return vec![ProtocolViolation::mismatch("content", &self.raw, JsonType::Object)];
         }
@@ -160,7 +148,7 @@ impl fmt::Debug for Content {
 impl Content {
     fn read(raw: &Json) -> Self {
         let [kind, text] = scan::find(raw.as_str(), ["type", "text"]);
-        let text_of = |part: Option<&str>| part.and_then(|part| raw.part_at(part).as_text());
+        let text_of = |part: Option<&str>| part.and_then(|part| raw.part_at(part).to_shared_text());
         let kind = text_of(kind);
         let text = text_of(text);
         let known = match kind.as_deref() {

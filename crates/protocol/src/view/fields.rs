@@ -3,85 +3,44 @@
 //! Finding a member allocates nothing and decodes only that member. A string without escapes shares
 //! the buffer of its message.
 
-use std::time::Duration;
-
 use bytestring::ByteString;
 
-use crate::{Json, scan};
+use crate::Json;
 
-/// Reads members by key; a member that is missing or of another type is `None`.
-pub(super) trait JsonFields {
-    /// Returns a member, including `null`.
-    fn field(&self, key: &str) -> Option<Json>;
-
+impl Json {
     /// Returns a string.
-    fn text_at(&self, key: &str) -> Option<ByteString>;
+    pub(super) fn text_at(&self, key: &str) -> Option<ByteString> {
+        self.get(key)?.to_shared_text()
+    }
 
     /// Returns a boolean.
-    fn bool_at(&self, key: &str) -> Option<bool>;
+    pub(super) fn bool_at(&self, key: &str) -> Option<bool> {
+        self.get(key)?.as_str().parse().ok()
+    }
 
     /// Returns a non-negative number without its fraction.
-    fn u64_at(&self, key: &str) -> Option<u64>;
+    pub(super) fn u64_at(&self, key: &str) -> Option<u64> {
+        parse_u64(self.get(key)?.as_str())
+    }
 
     /// Returns a number.
-    fn f64_at(&self, key: &str) -> Option<f64>;
-
-    /// Returns a number of milliseconds.
-    fn duration_at(&self, key: &str) -> Option<Duration>;
+    pub(super) fn f64_at(&self, key: &str) -> Option<f64> {
+        parse_f64(self.get(key)?.as_str())
+    }
 
     /// Returns an object.
-    fn object_at(&self, key: &str) -> Option<Json>;
+    pub(super) fn object_at(&self, key: &str) -> Option<Self> {
+        self.get(key).filter(Self::is_object)
+    }
 
     /// Returns the items of an array; empty for anything else.
-    fn items_at(&self, key: &str) -> Vec<Json>;
+    pub(super) fn items_at(&self, key: &str) -> Vec<Self> {
+        self.get(key).and_then(|list| list.items()).unwrap_or_default()
+    }
 
     /// Returns the strings in an array; empty for anything else.
-    fn texts_at(&self, key: &str) -> Vec<ByteString>;
-
-    /// Returns the value itself, if it is a string.
-    fn as_text(&self) -> Option<ByteString>;
-}
-
-impl JsonFields for Json {
-    fn field(&self, key: &str) -> Option<Json> {
-        let [found] = scan::find(self.as_str(), [key]);
-        found.map(|raw| self.part_at(raw))
-    }
-
-    fn text_at(&self, key: &str) -> Option<ByteString> {
-        self.field(key)?.as_text()
-    }
-
-    fn bool_at(&self, key: &str) -> Option<bool> {
-        self.field(key)?.as_str().parse().ok()
-    }
-
-    fn u64_at(&self, key: &str) -> Option<u64> {
-        parse_u64(self.field(key)?.as_str())
-    }
-
-    fn f64_at(&self, key: &str) -> Option<f64> {
-        parse_f64(self.field(key)?.as_str())
-    }
-
-    fn duration_at(&self, key: &str) -> Option<Duration> {
-        self.u64_at(key).map(Duration::from_millis)
-    }
-
-    fn object_at(&self, key: &str) -> Option<Json> {
-        self.field(key).filter(Self::is_object)
-    }
-
-    fn items_at(&self, key: &str) -> Vec<Json> {
-        self.field(key).and_then(|list| list.items()).unwrap_or_default()
-    }
-
-    fn texts_at(&self, key: &str) -> Vec<ByteString> {
-        self.items_at(key).iter().filter_map(JsonFields::as_text).collect()
-    }
-
-    fn as_text(&self) -> Option<ByteString> {
-        self.to_shared_text()
+    pub(super) fn texts_at(&self, key: &str) -> Vec<ByteString> {
+        self.items_at(key).iter().filter_map(Self::to_shared_text).collect()
     }
 }
 
@@ -98,11 +57,6 @@ pub(super) fn parse_u64(text: &str) -> Option<u64> {
     parse_f64(text).filter(|number| *number >= 0.0).map(|number| number as u64)
 }
 
-/// Returns the number that was sent; some servers return it as a string or a float.
-pub(super) fn echoed_number(token: &Json) -> Option<u64> {
-    parse_u64(token.as_text().as_deref().unwrap_or(token.as_str()))
-}
-
 fn parse_f64(text: &str) -> Option<f64> {
     // Rust would also parse `inf` and `nan`.
     text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
@@ -110,9 +64,9 @@ fn parse_f64(text: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// Declares a view: wraps a JSON value, with accessors for `_meta` and protocol violations.
+/// Declares a view: wraps a JSON value, and finds protocol violations if there are rules.
 macro_rules! view {
-    ($(#[$about:meta])* $name:ident, $rules:expr) => {
+    ($(#[$about:meta])* $name:ident $(, $rules:expr)?) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name {
@@ -129,17 +83,13 @@ macro_rules! view {
             pub fn raw(&self) -> &$crate::Json {
                 &self.raw
             }
-
-            /// Returns `_meta`, if it is an object.
-            pub fn meta(&self) -> Option<$crate::Json> {
-                $crate::view::fields::JsonFields::object_at(&self.raw, "_meta")
-            }
-
+            $(
             /// Returns the protocol violations.
-            pub fn violations(&self) -> Vec<$crate::view::ProtocolViolation> {
+            pub(crate) fn violations(&self) -> Vec<$crate::view::ProtocolViolation> {
                 const RULES: $crate::view::violation::ObjectRules = $rules;
                 $crate::view::violation::check(&self.raw, RULES)
             }
+            )?
         }
     };
 }
@@ -167,11 +117,6 @@ macro_rules! entry {
             /// Returns the value as the server sent it.
             pub fn raw(&self) -> &$crate::Json {
                 &self.raw
-            }
-
-            /// Returns `_meta`, if it is an object.
-            pub fn meta(&self) -> Option<$crate::Json> {
-                $crate::view::fields::JsonFields::object_at(&self.raw, "_meta")
             }
         }
 

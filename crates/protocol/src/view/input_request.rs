@@ -5,28 +5,23 @@
 
 use bytestring::ByteString;
 
-use super::fields::{JsonFields, entry, view};
-use super::violation::{JsonType, MemberRule, ObjectRules};
+use super::fields::view;
 use crate::{Json, Members, scan};
 
 view! {
     /// An `input_required` result: input requests to answer before the request is sent again.
-    InputRequired, &[("", &[
-        MemberRule::required("resultType", JsonType::String),
-        MemberRule::optional("inputRequests", JsonType::Object),
-        MemberRule::optional("requestState", JsonType::String),
-    ])]
+    InputRequired
 }
 
 impl InputRequired {
     /// Returns the input requests, in order.
-    pub fn requests(&self) -> Vec<InputRequest> {
+    pub(crate) fn requests(&self) -> Vec<InputRequest> {
         InputRequest::list(&self.raw)
     }
 
     /// Returns the state that must be sent back unchanged, if there is one.
-    pub fn request_state(&self) -> Option<Json> {
-        self.raw.field("requestState").filter(|state| !state.is_null())
+    pub(crate) fn request_state(&self) -> Option<Json> {
+        self.raw.get("requestState").filter(|state| !state.is_null())
     }
 }
 
@@ -34,11 +29,11 @@ impl InputRequired {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRequest {
     /// The key of the answer in `inputResponses`.
-    pub key: ByteString,
+    pub(crate) key: ByteString,
     /// The method, such as `elicitation/create`; empty if missing.
-    pub method: ByteString,
+    pub(crate) method: ByteString,
     /// The parameters.
-    pub params: Option<Json>,
+    pub(crate) params: Option<Json>,
 }
 
 impl InputRequest {
@@ -50,7 +45,7 @@ impl InputRequest {
             let part = |found: Option<_>| found.map(|found| raw.part_at(found));
             Self {
                 key: key.into(),
-                method: part(method).and_then(|method| method.as_text()).unwrap_or_default(),
+                method: part(method).and_then(|method| method.to_shared_text()).unwrap_or_default(),
                 params: part(params).filter(|params| !params.is_null()),
             }
         };
@@ -58,20 +53,9 @@ impl InputRequest {
     }
 }
 
-const ELICITATION: ObjectRules = &[(
-    "",
-    &[
-        MemberRule::required("message", JsonType::String),
-        MemberRule::optional("mode", JsonType::String).one_of(&["form", "url"]),
-        MemberRule::optional("requestedSchema", JsonType::Object),
-        MemberRule::optional("url", JsonType::String),
-        MemberRule::optional("elicitationId", JsonType::String),
-    ],
-)];
-
 view! {
     /// A question of the server to the person: the parameters of `elicitation/create`.
-    Elicitation, ELICITATION
+    Elicitation
 }
 
 /// The mode of an elicitation.
@@ -120,25 +104,13 @@ impl Elicitation {
 
 view! {
     /// The data of the error `URL elicitation required` (-32042, 2025-11-25).
-    UrlElicitationRequired, &[("", &[MemberRule::required("elicitations", JsonType::Array)])]
+    UrlElicitationRequired
 }
 
 impl UrlElicitationRequired {
     /// Returns the elicitations that must be completed first.
     pub fn elicitations(&self) -> Vec<Elicitation> {
         self.raw.items_at("elicitations").into_iter().map(Elicitation::read).collect()
-    }
-}
-
-entry! {
-    /// A root of the client: a folder or another location.
-    Root, "roots", "uri" as uri, &[("", &[MemberRule::optional("name", JsonType::String)])]
-}
-
-impl Root {
-    /// Returns the display name.
-    pub fn name(&self) -> Option<ByteString> {
-        self.raw.text_at("name")
     }
 }
 

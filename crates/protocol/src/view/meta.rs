@@ -11,19 +11,19 @@ use crate::scan::{self, is_key};
 /// The keys in `_meta` that the specification names.
 pub mod key {
     /// In a request: the protocol revision.
-    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// In a request: the client capabilities.
-    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     /// In a request: the client info.
-    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// In a request: the minimum level of log messages.
-    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// In a result: the server info.
-    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// In a notification: the id of the `subscriptions/listen` request.
-    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
     /// In a request: the token for `notifications/progress`.
-    pub const PROGRESS_TOKEN: &str = "progressToken";
+    pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
 }
 
 /// Returns the parameters with entries added to their `_meta`; each entry is a key and a JSON text.

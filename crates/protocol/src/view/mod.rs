@@ -5,16 +5,15 @@
 //! reported as [`ProtocolViolation`]. Builders ([`send`]) are strict: they write only what the
 //! revision knows.
 //!
-//! - `list_page`: lists, entry by entry (tools, resources, prompts, skills, tasks, roots)
+//! - `list_page`: lists, entry by entry (tools, resources, prompts, skills, tasks)
 //! - `handshake`: results of `initialize` and `server/discover`
 //! - `server_capabilities`: server capabilities and server info
 //! - `tool_result`, `content`: tool results, content blocks, completions
-//! - `input_request`, `sampling`: requests of a server: elicitation, sampling, roots
-//! - `notification`: notifications: logs, progress, cancellation, changes
+//! - `input_request`, `sampling`: requests of a server: elicitation, sampling
+//! - `notification`: log messages
 //! - `meta`: adds `_meta` without changing other bytes
 //! - `violation`: protocol violations
 
-mod annotations;
 mod content;
 mod fields;
 mod handshake;
@@ -35,23 +34,22 @@ mod tool;
 mod tool_result;
 mod violation;
 
-pub use annotations::{Annotations, Icon, Role};
 pub use content::{Content, ContentBlock};
 pub use handshake::{DiscoverResult, InitializeResult};
 pub use input_request::{
-    Elicitation, ElicitationMode, InputRequest, InputRequired, Root, UrlElicitationRequired,
+    Elicitation, ElicitationMode, InputRequest, InputRequired, UrlElicitationRequired,
 };
 pub use list_page::{CacheHints, CacheScope, ListEntry, ListPage, MemberSpans, RejectedEntry};
 pub use meta::with_meta;
-pub use notification::{Cancelled, ChangeNotification, LogLevel, LogMessage, Progress};
-pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult};
+pub use notification::{LogLevel, LogMessage};
+pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult, Role};
 pub use resource::{ReadResult, Resource, ResourceBody, ResourceContents, ResourceTemplate};
 pub use sampling::{ModelPreferences, Sampling, ToolChoice};
 pub use send::{ClientCapabilities, ClientInfo};
-pub use server_capabilities::{Feature, Implementation, ServerCapabilities, TaskFeatures};
+pub use server_capabilities::{Feature, Implementation, ServerCapabilities};
 #[cfg(feature = "skills")]
 pub use skill::{Skill, SkillFile, SkillFiles};
-pub use subscription_filter::{SubscriptionAcknowledged, SubscriptionFilter};
+pub use subscription_filter::SubscriptionFilter;
 pub use task::{Task, TaskStatus};
 pub use tool::{ToolDefinition, ToolHints};
 pub use tool_result::{Completion, ResultType, ToolResult};

@@ -1,17 +1,13 @@
-//! Notifications of servers: log messages, progress, cancellation, changes.
+//! Log messages of servers, and their levels.
 
 use bytestring::ByteString;
 
-use super::fields::{JsonFields, view};
-use super::violation::{JsonType, MemberRule};
+use super::fields::view;
 use crate::Json;
 
 view! {
     /// A log message: `notifications/message`.
-    LogMessage, &[("", &[
-        MemberRule::required("level", JsonType::String).one_of(LogLevel::NAMES),
-        MemberRule::optional("logger", JsonType::String),
-    ])]
+    LogMessage
 }
 
 impl LogMessage {
@@ -21,21 +17,11 @@ impl LogMessage {
         level.and_then(|level| LogLevel::read(&level)).unwrap_or(LogLevel::Info)
     }
 
-    /// Returns the name of the logger.
-    pub fn logger(&self) -> Option<ByteString> {
-        self.raw.text_at("logger")
-    }
-
-    /// Returns the data: any JSON value.
-    pub fn data(&self) -> Option<Json> {
-        self.raw.field("data")
-    }
-
     /// Returns the data as text: the string, or the value as JSON. Untrusted text.
     pub fn text(&self) -> ByteString {
-        let data = self.data().or_else(|| self.raw.field("message"));
+        let data = self.raw.get("data").or_else(|| self.raw.get("message"));
         let data = data.unwrap_or_else(Json::null);
-        data.as_text().unwrap_or_else(|| data.as_str().into())
+        data.to_shared_text().unwrap_or_else(|| data.as_str().into())
     }
 }
 
@@ -81,7 +67,7 @@ impl LogLevel {
     }
 
     /// Reads a level; also accepts the names that other loggers use, such as `warn`.
-    pub fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         match text.as_str() {
             "trace" => Some(Self::Debug),
@@ -96,67 +82,6 @@ impl LogLevel {
     /// Returns the level with exactly this name.
     pub(crate) fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == text)
-    }
-}
-
-view! {
-    /// The progress of a request: `notifications/progress`.
-    Progress, &[("", &[
-        MemberRule::required("progress", JsonType::Number),
-        MemberRule::optional("total", JsonType::Number),
-        MemberRule::optional("message", JsonType::String),
-    ])]
-}
-
-impl Progress {
-    /// Returns the progress token of the request.
-    pub fn token(&self) -> Option<Json> {
-        self.raw.field("progressToken")
-    }
-
-    /// Returns how much is done.
-    pub fn progress(&self) -> Option<f64> {
-        self.raw.f64_at("progress")
-    }
-
-    /// Returns how much there is to do in total.
-    pub fn total(&self) -> Option<f64> {
-        self.raw.f64_at("total")
-    }
-
-    /// Returns what is being done: untrusted text.
-    pub fn message(&self) -> Option<ByteString> {
-        self.raw.text_at("message")
-    }
-}
-
-view! {
-    /// The cancellation of a request: `notifications/cancelled`.
-    Cancelled, &[("", &[MemberRule::optional("reason", JsonType::String)])]
-}
-
-impl Cancelled {
-    /// Returns the id of the request.
-    pub fn request_id(&self) -> Option<Json> {
-        self.raw.field("requestId").filter(|id| !id.is_null())
-    }
-
-    /// Returns the reason: untrusted text.
-    pub fn reason(&self) -> Option<ByteString> {
-        self.raw.text_at("reason")
-    }
-}
-
-view! {
-    /// A change: the parameters of `notifications/resources/updated`, of all `list_changed`
-    /// notifications, and of `notifications/elicitation/complete`.
-    ChangeNotification, &[]
-}
-
-impl ChangeNotification {
-    /// Returns the URI of the resource that changed.
-    pub fn uri(&self) -> Option<ByteString> {
-        self.raw.text_at("uri")
     }
 }
 
@@ -185,12 +110,5 @@ mod tests {
         assert_eq!(text(r#"{"data":{"a":1}}"#), r#"{"a":1}"#);
         assert_eq!(text(r#"{"message":"m"}"#), "m");
         assert_eq!(text("[]"), "null");
-    }
-
-    #[test]
-    fn invalid_progress_members_are_ignored() {
-        let text = r#"{"progressToken":7,"progress":0.5,"total":null}"#;
-        let progress = Progress::read(json(text));
-        assert_eq!((progress.progress(), progress.total()), (Some(0.5), None));
     }
 }

@@ -2,9 +2,8 @@
 
 use bytestring::ByteString;
 
-use super::annotations::{Icon, Role};
 use super::content::ContentBlock;
-use super::fields::{JsonFields, entry, view};
+use super::fields::{entry, view};
 use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
@@ -39,11 +38,6 @@ impl Prompt {
     pub fn arguments(&self) -> Vec<PromptArgument> {
         self.raw.items_at("arguments").iter().filter_map(PromptArgument::read).collect()
     }
-
-    /// Returns the icons.
-    pub fn icons(&self) -> Vec<Icon> {
-        Icon::of(&self.raw)
-    }
 }
 
 /// An argument of a prompt.
@@ -70,17 +64,9 @@ impl PromptArgument {
     }
 }
 
-const RESULT: ObjectRules = &[(
-    "",
-    &[
-        MemberRule::required("messages", JsonType::Array),
-        MemberRule::optional("description", JsonType::String),
-    ],
-)];
-
 view! {
     /// The result of `prompts/get`.
-    PromptResult, RESULT
+    PromptResult
 }
 
 impl PromptResult {
@@ -95,28 +81,32 @@ impl PromptResult {
     }
 }
 
-const MESSAGE: ObjectRules = &[(
-    "",
-    &[
-        MemberRule::required("role", JsonType::String).one_of(&["user", "assistant"]),
-        MemberRule::required("content", JsonType::Object),
-    ],
-)];
-
 view! {
     /// A message of a prompt or of a sampling request.
-    PromptMessage, MESSAGE
+    PromptMessage
+}
+
+/// The sender of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The person, or a program that acts for them.
+    User,
+    /// The model.
+    Assistant,
 }
 
 impl PromptMessage {
     /// Returns the role of the sender; the default is the user.
     pub fn role(&self) -> Role {
-        Role::of_message(&self.raw)
+        match self.raw.text_at("role").as_deref() {
+            Some("assistant") => Role::Assistant,
+            _ => Role::User,
+        }
     }
 
     /// Returns the content: usually one block, in sampling also several.
     pub fn content(&self) -> Vec<ContentBlock> {
-        ContentBlock::list(self.raw.field("content"))
+        ContentBlock::list(self.raw.get("content"))
     }
 
     pub(super) fn list(raw: &Json) -> Vec<Self> {

@@ -2,10 +2,8 @@
 
 use bytestring::ByteString;
 
-use super::annotations::{Annotations, Icon};
-use super::fields::{JsonFields, entry, view};
-use super::list_page::CacheHints;
-use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, ViolationKind};
+use super::fields::{entry, view};
+use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
 const RESOURCE: ObjectRules = &[(
@@ -68,16 +66,6 @@ macro_rules! resource_accessors {
             /// Returns the MIME type.
             pub fn mime_type(&self) -> Option<ByteString> {
                 self.raw.text_at("mimeType")
-            }
-
-            /// Returns the annotations.
-            pub fn annotations(&self) -> Annotations {
-                Annotations::of(&self.raw)
-            }
-
-            /// Returns the icons.
-            pub fn icons(&self) -> Vec<Icon> {
-                Icon::of(&self.raw)
             }
         }
     )* };
@@ -156,36 +144,19 @@ impl ResourceContents {
 
 view! {
     /// The result of `resources/read`.
-    ReadResult, &[("", &[MemberRule::required("contents", JsonType::Array)])]
+    ReadResult
 }
 
 impl ReadResult {
     /// Returns the contents; also accepts a single object instead of a list.
     pub fn contents(&self) -> Vec<ResourceContents> {
-        let contents = self.raw.field("contents");
+        let contents = self.raw.get("contents");
         let list = match contents {
             Some(single) if single.is_object() => vec![single],
             Some(list) => list.items().unwrap_or_default(),
             None => Vec::new(),
         };
         list.into_iter().filter(Json::is_object).map(ResourceContents::read).collect()
-    }
-
-    /// Returns how long the result may be cached.
-    pub fn cache(&self) -> CacheHints {
-        CacheHints::read(&self.raw)
-    }
-
-    /// Returns the protocol violations, also inside the contents.
-    pub fn all_violations(&self) -> Vec<ProtocolViolation> {
-        let mut violations = self.violations();
-        for contents in self.contents() {
-            violations.extend(contents.violations());
-            if contents.body() == ResourceBody::Missing {
-                violations.push(ProtocolViolation::new("text", ViolationKind::Missing));
-            }
-        }
-        violations
     }
 }
 
@@ -229,6 +200,5 @@ mod tests {
         assert_eq!(read(r#"{"contents":{"uri":"a","text":"t"}}"#).contents().len(), 1);
         assert_eq!(read("{}").contents().len(), 0);
         assert_eq!(read("null").contents().len(), 0);
-        assert_eq!(read("{}").all_violations()[0].to_string(), "contents is missing");
     }
 }

@@ -5,8 +5,7 @@
 
 use bytestring::ByteString;
 
-use super::annotations::Icon;
-use super::fields::{JsonFields, view};
+use super::fields::view;
 use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
@@ -35,18 +34,7 @@ pub struct Feature {
     /// The server notifies when the list changes.
     pub list_changed: bool,
     /// The server supports subscriptions to resources.
-    pub subscribe: bool,
-}
-
-/// The task capabilities of a server (2025-11-25).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TaskFeatures {
-    /// It lists tasks.
-    pub list: bool,
-    /// It cancels tasks.
-    pub cancel: bool,
-    /// It runs tool calls as tasks.
-    pub call_tool: bool,
+    pub(crate) subscribe: bool,
 }
 
 impl ServerCapabilities {
@@ -70,25 +58,9 @@ impl ServerCapabilities {
         declared_capability(&self.raw, "logging").is_some()
     }
 
-    /// Returns the capability `tasks` of 2025-11-25.
-    pub fn tasks(&self) -> Option<TaskFeatures> {
-        let tasks = declared_capability(&self.raw, "tasks")?;
-        let tools = tasks.object_at("requests").and_then(|requests| requests.object_at("tools"));
-        Some(TaskFeatures {
-            list: declared_capability(&tasks, "list").is_some(),
-            cancel: declared_capability(&tasks, "cancel").is_some(),
-            call_tool: tools.is_some_and(|tools| declared_capability(&tools, "call").is_some()),
-        })
-    }
-
     /// Returns the settings of an extension, if the server has it.
     pub fn extension(&self, name: &str) -> Option<Json> {
         declared_capability(&self.raw.object_at("extensions")?, name)
-    }
-
-    /// Returns the settings of an experimental capability, if the server has it.
-    pub fn experimental(&self, name: &str) -> Option<Json> {
-        declared_capability(&self.raw.object_at("experimental")?, name)
     }
 
     fn feature(&self, name: &str) -> Option<Feature> {
@@ -99,7 +71,7 @@ impl ServerCapabilities {
 }
 
 fn declared_capability(raw: &Json, name: &str) -> Option<Json> {
-    raw.field(name).filter(|value| !value.is_null() && value.as_str() != "false")
+    raw.get(name).filter(|value| !value.is_null() && value.as_str() != "false")
 }
 
 view! {
@@ -117,36 +89,16 @@ view! {
 impl Implementation {
     /// Returns the name; some servers send it as a string instead of an object.
     pub fn name(&self) -> Option<ByteString> {
-        self.raw.as_text().or_else(|| self.raw.text_at("name"))
+        self.raw.to_shared_text().or_else(|| self.raw.text_at("name"))
     }
 
     /// Returns the version; also accepts a number.
     pub fn version(&self) -> Option<ByteString> {
-        let version = self.raw.field("version").filter(|version| !version.is_null())?;
+        let version = self.raw.get("version").filter(|version| !version.is_null())?;
         let digits = || {
             (JsonType::of(&version) == JsonType::Number).then(|| ByteString::from(version.as_str()))
         };
-        version.as_text().or_else(digits)
-    }
-
-    /// Returns the display name.
-    pub fn title(&self) -> Option<ByteString> {
-        self.raw.text_at("title").filter(|title| !title.is_empty())
-    }
-
-    /// Returns the description: untrusted text.
-    pub fn description(&self) -> Option<ByteString> {
-        self.raw.text_at("description")
-    }
-
-    /// Returns the URL of the website.
-    pub fn website_url(&self) -> Option<ByteString> {
-        self.raw.text_at("websiteUrl")
-    }
-
-    /// Returns the icons.
-    pub fn icons(&self) -> Vec<Icon> {
-        Icon::of(&self.raw)
+        version.to_shared_text().or_else(digits)
     }
 }
 
@@ -175,13 +127,10 @@ mod tests {
     fn capability_details_are_read() {
         let all = capabilities(
             r#"{"resources":{"subscribe":true,"listChanged":"yes"},"logging":{},
-            "tasks":{"list":{},"requests":{"tools":{"call":{}}}},
             "extensions":{"a/b":{"x":1},"c/d":null}}"#,
         );
         assert_eq!(all.resources(), Some(Feature { subscribe: true, list_changed: false }));
         assert!(all.has_logging());
-        let tasks = TaskFeatures { list: true, cancel: false, call_tool: true };
-        assert_eq!(all.tasks(), Some(tasks));
         assert_eq!(all.extension("a/b").unwrap().as_str(), r#"{"x":1}"#);
         assert_eq!(all.extension("c/d"), None);
     }

@@ -4,7 +4,7 @@
 
 use bytestring::ByteString;
 
-use super::fields::{JsonFields, entry};
+use super::fields::entry;
 use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
@@ -73,8 +73,8 @@ impl Skill {
 
     /// Returns the files.
     pub fn files(&self) -> SkillFiles {
-        let Some(resources) = self.raw.field("resources") else { return SkillFiles::Unknown };
-        if resources.as_text().as_deref() == Some("dynamic") {
+        let Some(resources) = self.raw.get("resources") else { return SkillFiles::Unknown };
+        if resources.to_shared_text().as_deref() == Some("dynamic") {
             return SkillFiles::Dynamic;
         }
         let Some(files) = resources.items() else { return SkillFiles::Unknown };

@@ -2,15 +2,13 @@
 //! the part that it accepts.
 
 use bytestring::ByteString;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::fields::{JsonFields, echoed_number};
-use super::meta::key;
 use crate::Json;
 
 /// The changes that a subscription is for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct SubscriptionFilter {
     /// Changes of the list of tools.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -31,7 +29,7 @@ pub struct SubscriptionFilter {
 
 impl SubscriptionFilter {
     /// Reads a filter; members that are missing or invalid are off.
-    pub fn read(raw: &Json) -> Self {
+    fn read(raw: &Json) -> Self {
         let is_set = |key: &str| raw.bool_at(key).unwrap_or_default();
         let texts = |key: &str| raw.texts_at(key).into_iter().map(ByteString::into).collect();
         Self {
@@ -43,30 +41,15 @@ impl SubscriptionFilter {
         }
     }
 
+    /// Reads what the server accepted: the parameters of
+    /// `notifications/subscriptions/acknowledged`.
+    pub(crate) fn acknowledged(params: &Json) -> Self {
+        Self::read(&params.object_at("notifications").unwrap_or_else(Json::object))
+    }
+
     /// Tells whether the filter includes nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-/// The parameters of `notifications/subscriptions/acknowledged`: what the server accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubscriptionAcknowledged {
-    /// The accepted filter.
-    pub filter: SubscriptionFilter,
-    /// The id of the `subscriptions/listen` request.
-    pub subscription: Option<u64>,
-}
-
-impl SubscriptionAcknowledged {
-    /// Reads the parameters from any JSON value.
-    pub fn read(params: &Json) -> Self {
-        let filter = params.object_at("notifications").unwrap_or_else(Json::object);
-        let id = params.object_at("_meta").and_then(|meta| meta.field(key::SUBSCRIPTION_ID));
-        Self {
-            filter: SubscriptionFilter::read(&filter),
-            subscription: id.and_then(|id| echoed_number(&id)),
-        }
     }
 }
 
@@ -92,17 +75,10 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_may_be_empty() {
+        let acknowledged = |text: &str| SubscriptionFilter::acknowledged(&text.parse().unwrap());
         for text in ["{}", "null", r#"{"notifications":true,"_meta":[]}"#] {
-            let acknowledged = SubscriptionAcknowledged::read(&text.parse().unwrap());
-            assert!(
-                acknowledged.filter.is_empty() && acknowledged.subscription.is_none(),
-                "{text}"
-            );
+            assert!(acknowledged(text).is_empty(), "{text}");
         }
-        let text = r#"{"notifications":{"toolsListChanged":true},
-            "_meta":{"io.modelcontextprotocol/subscriptionId":4}}"#;
-        let acknowledged = SubscriptionAcknowledged::read(&text.parse().unwrap());
-        assert!(acknowledged.filter.tools_list_changed);
-        assert_eq!(acknowledged.subscription, Some(4));
+        assert!(acknowledged(r#"{"notifications":{"toolsListChanged":true}}"#).tools_list_changed);
     }
 }

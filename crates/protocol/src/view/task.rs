@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 
-use super::fields::{JsonFields, entry};
+use super::fields::entry;
 use super::input_request::InputRequest;
 use super::list_page::ListEntry;
 use super::tool_result::ResultType;
@@ -57,16 +57,11 @@ pub enum TaskStatus {
 impl TaskStatus {
     const NAMES: &'static [&'static str] =
         &["working", "input_required", "completed", "failed", "cancelled"];
-
-    /// Tells whether the status cannot change any more.
-    pub fn is_final(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
 }
 
 impl Task {
     /// Returns the task in a result; `None` if the result has none.
-    pub fn from_result(result: &Json) -> Option<Self> {
+    pub(crate) fn from_result(result: &Json) -> Option<Self> {
         if let Some(task) = result.object_at("task") {
             return Self::read(task).ok();
         }
@@ -74,7 +69,7 @@ impl Task {
     }
 
     /// Returns the status.
-    pub fn status(&self) -> TaskStatus {
+    pub(crate) fn status(&self) -> TaskStatus {
         match self.raw.text_at("status").as_deref() {
             Some("input_required") => TaskStatus::InputRequired,
             Some("completed") => TaskStatus::Completed,
@@ -85,34 +80,36 @@ impl Task {
     }
 
     /// Returns the status message: untrusted text.
-    pub fn status_message(&self) -> Option<ByteString> {
+    pub(crate) fn status_message(&self) -> Option<ByteString> {
         self.raw.text_at("statusMessage")
     }
 
     /// Returns how long to wait before polling again.
-    pub fn poll_interval(&self) -> Option<Duration> {
-        self.raw.duration_at("pollIntervalMs").or_else(|| self.raw.duration_at("pollInterval"))
+    pub(crate) fn poll_interval(&self) -> Option<Duration> {
+        let interval = self.raw.u64_at("pollIntervalMs");
+        interval.or_else(|| self.raw.u64_at("pollInterval")).map(Duration::from_millis)
     }
 
     /// Returns the result of a completed task (extension only).
-    pub fn result(&self) -> Option<Json> {
+    pub(crate) fn result(&self) -> Option<Json> {
         self.raw.object_at("result")
     }
 
     /// Returns the error of a failed task (extension only).
-    pub fn error(&self) -> Option<RpcError> {
-        let error = self.raw.field("error").filter(|error| !error.is_null())?;
-        let number = error.field("code").and_then(|number| number.as_str().parse().ok());
-        let message = error.as_text().or_else(|| error.text_at("message")).unwrap_or_default();
+    pub(crate) fn error(&self) -> Option<RpcError> {
+        let error = self.raw.get("error").filter(|error| !error.is_null())?;
+        let number = error.get("code").and_then(|number| number.as_str().parse().ok());
+        let message =
+            error.to_shared_text().or_else(|| error.text_at("message")).unwrap_or_default();
         let read = RpcError::new(number.unwrap_or(code::INTERNAL), String::from(message));
-        Some(match error.field("data") {
+        Some(match error.get("data") {
             Some(data) => read.with_data(data),
             None => read,
         })
     }
 
     /// Returns the input requests that it waits for (extension only).
-    pub fn requests(&self) -> Vec<InputRequest> {
+    pub(crate) fn requests(&self) -> Vec<InputRequest> {
         InputRequest::list(&self.raw)
     }
 }
@@ -158,7 +155,7 @@ mod tests {
     fn the_result_and_the_error_of_a_task_are_read() {
         let task = |text: &str| Task::read(text.parse().unwrap()).unwrap();
         let done = task(r#"{"taskId":"a","status":"completed","result":{"content":[]}}"#);
-        assert!(done.status().is_final());
+        assert_eq!(done.status(), TaskStatus::Completed);
         assert_eq!(done.result().unwrap().as_str(), r#"{"content":[]}"#);
         let failed =
             task(r#"{"taskId":"a","status":"failed","error":{"code":-5,"message":"m","data":1}}"#);
@@ -167,6 +164,7 @@ mod tests {
             r#"{"taskId":"a","status":"input_required","inputRequests":{"k":{"method":"roots/list"}}}"#,
         );
         assert_eq!(asking.requests()[0].key, "k");
-        assert!(!task(r#"{"taskId":"a","status":"napping"}"#).status().is_final());
+        let other = task(r#"{"taskId":"a","status":"napping"}"#);
+        assert_eq!(other.status(), TaskStatus::Working);
     }
 }

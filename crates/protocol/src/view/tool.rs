@@ -5,8 +5,7 @@
 
 use bytestring::ByteString;
 
-use super::annotations::Icon;
-use super::fields::{JsonFields, entry};
+use super::fields::entry;
 use super::violation::{JsonType, MemberRule, ObjectRules};
 use crate::Json;
 
@@ -60,7 +59,7 @@ impl ToolDefinition {
 
     /// Returns the server's description: untrusted text.
     pub fn description(&self) -> Option<ByteString> {
-        self.spans.get(&self.raw, 1)?.as_text()
+        self.spans.get(&self.raw, 1)?.to_shared_text()
     }
 
     /// Returns the schema of the arguments; `None` if the value is not a schema.
@@ -86,11 +85,6 @@ impl ToolDefinition {
             idempotent: annotations.bool_at("idempotentHint"),
             open_world: annotations.bool_at("openWorldHint"),
         }
-    }
-
-    /// Returns the icons.
-    pub fn icons(&self) -> Vec<Icon> {
-        Icon::of(&self.raw)
     }
 }
 

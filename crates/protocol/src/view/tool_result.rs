@@ -6,7 +6,7 @@ use bytestring::ByteString;
 use memchr::memmem::Finder;
 
 use super::content::ContentBlock;
-use super::fields::{JsonFields, view};
+use super::fields::view;
 use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, check};
 use crate::{Json, scan};
 
@@ -25,7 +25,7 @@ pub enum ResultType {
 
 impl ResultType {
     /// Reads the type of a result.
-    pub fn of(result: &Json) -> Self {
+    pub(crate) fn of(result: &Json) -> Self {
         match result.text_at("resultType") {
             None => Self::Complete,
             Some(text) => match &*text {
@@ -66,7 +66,7 @@ impl ToolResult {
 
     /// Returns the content blocks; also accepts a single block or a string instead of a list.
     pub fn content(&self) -> Vec<ContentBlock> {
-        ContentBlock::list(self.raw.field("content"))
+        ContentBlock::list(self.raw.get("content"))
     }
 
     /// Returns the structured content, with all digits.
@@ -83,11 +83,6 @@ impl ToolResult {
     pub fn is_error(&self) -> bool {
         IS_ERROR.find(self.raw.as_str().as_bytes()).is_some()
             && self.raw.bool_at("isError") == Some(true)
-    }
-
-    /// Returns `_meta`, if it is an object.
-    pub fn meta(&self) -> Option<Json> {
-        self.raw.object_at("_meta")
     }
 
     /// Returns the result as the server sent it.
@@ -113,29 +108,13 @@ impl ToolResult {
 
 view! {
     /// The result of `completion/complete`: proposed values of an argument.
-    Completion, &[
-        ("", &[MemberRule::required("completion", JsonType::Object)]),
-        ("completion", &[
-            MemberRule::required("values", JsonType::Array),
-            MemberRule::optional("total", JsonType::Number),
-            MemberRule::optional("hasMore", JsonType::Boolean),
-        ]),
-    ]
+    Completion
 }
 
 impl Completion {
-    fn inner(&self) -> Json {
-        self.raw.object_at("completion").unwrap_or_else(Json::object)
-    }
-
     /// Returns the proposed values.
     pub fn values(&self) -> Vec<ByteString> {
-        self.inner().texts_at("values")
-    }
-
-    /// Returns the total number of values.
-    pub fn total(&self) -> Option<u64> {
-        self.inner().u64_at("total")
+        self.raw.get("completion").map(|it| it.texts_at("values")).unwrap_or_default()
     }
 }
 
@@ -197,7 +176,6 @@ mod tests {
         let text = r#"{"completion":{"values":["a",1,"b"],"total":3.0,"hasMore":true}}"#;
         let completion = Completion::read(text.parse().unwrap());
         assert_eq!(completion.values(), ["a", "b"]);
-        assert_eq!(completion.total(), Some(3));
         assert!(Completion::read("[]".parse().unwrap()).values().is_empty());
     }
 }

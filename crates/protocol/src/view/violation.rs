@@ -7,7 +7,6 @@ use std::fmt;
 
 use bytestring::ByteString;
 
-use super::fields::JsonFields;
 use crate::Json;
 
 /// How many characters of an untrusted name are printed.
@@ -17,13 +16,13 @@ const SUBJECT_LENGTH: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtocolViolation {
     /// The name of the tool, prompt or resource: untrusted text.
-    pub subject: Option<ByteString>,
+    pub(crate) subject: Option<ByteString>,
     /// The object that contains the member; empty for the outermost.
-    pub within: &'static str,
+    pub(crate) within: &'static str,
     /// The member.
-    pub part: &'static str,
+    pub(crate) part: &'static str,
     /// What is wrong with it.
-    pub kind: ViolationKind,
+    pub(crate) kind: ViolationKind,
 }
 
 /// What is wrong with a member.
@@ -63,7 +62,7 @@ pub enum JsonType {
 
 impl JsonType {
     /// Returns the type of a complete value, by its first character.
-    pub fn of(json: &Json) -> Self {
+    pub(crate) fn of(json: &Json) -> Self {
         match json.as_str().as_bytes().first() {
             Some(b'{') => Self::Object,
             Some(b'[') => Self::Array,
@@ -157,7 +156,7 @@ impl MemberRule {
     }
 
     fn find_violation(&self, object: &Json) -> Option<ViolationKind> {
-        let Some(found) = object.field(self.key) else {
+        let Some(found) = object.get(self.key) else {
             return self.is_required.then_some(ViolationKind::Missing);
         };
         if JsonType::of(&found) != self.expected {

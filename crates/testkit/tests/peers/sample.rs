@@ -114,7 +114,7 @@ async fn list_changes_are_notified(connection: &mut TestConnection) {
         ..SubscriptionFilter::default()
     };
     let subscription = peer.listen(&filter, &with_deadline()).await.unwrap();
-    assert_eq!(subscription.acknowledged.filter, filter);
+    assert_eq!(subscription.acknowledged, filter);
     tokio::select! {
         over = subscription => panic!("{over:?}"),
         () = changed => {}

@@ -48,12 +48,12 @@ impl StderrTail {
     }
 
     /// Returns how many bytes the server has written so far, for [`StderrTail::text_since`].
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.lock().total
     }
 
     /// Returns the text after a position, as far as it is kept.
-    pub fn text_since(&self, position: u64) -> String {
+    pub(crate) fn text_since(&self, position: u64) -> String {
         let ring = self.lock();
         let kept = ring.bytes.len();
         let written = usize::try_from(ring.total.saturating_sub(position)).unwrap_or(kept);
@@ -71,11 +71,6 @@ impl StderrTail {
         drop(ring);
         String::from_utf8(kept)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-    }
-
-    /// Tells whether the server has written nothing so far.
-    pub fn is_empty(&self) -> bool {
-        self.lock().bytes.is_empty()
     }
 
     /// Appends a chunk and drops the oldest bytes that do not fit any more.
@@ -179,7 +174,6 @@ mod tests {
     fn short_text_is_kept_unchanged() {
         assert_eq!(tail(&[b"one\ntw", b"o"]).text(), "one\ntwo");
         assert_eq!(tail(&[]).text(), "");
-        assert!(tail(&[b""]).is_empty());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use self::single_pass::RawPage;
 use super::fields::parse_u64;
 use super::violation::{JsonType, ProtocolViolation, ViolationKind};
 use crate::Json;
-use crate::scan::{self, decode_string, find};
+use crate::scan::{self, decode_string};
 
 /// An entry of a list result.
 pub trait ListEntry: Sized {
@@ -66,22 +66,22 @@ pub struct ListPage<T> {
     /// The invalid entries.
     pub rejected: Vec<RejectedEntry>,
     /// The cursor of the next page.
-    pub next_cursor: Option<String>,
+    pub(crate) next_cursor: Option<String>,
     /// How long the page may be cached.
-    pub cache: CacheHints,
+    pub(crate) cache: CacheHints,
     /// `_meta` of the result.
-    pub meta: Option<Json>,
+    pub(crate) meta: Option<Json>,
     /// The protocol violations of the page itself, without those of the entries.
     pub violations: Vec<ProtocolViolation>,
     /// Whether there were more entries than the limit; the rest of the page was not read.
-    pub is_truncated: bool,
+    pub(crate) is_truncated: bool,
 }
 
 /// An invalid entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedEntry {
     /// The entry as the server sent it.
-    pub raw: Json,
+    pub(crate) raw: Json,
     /// Why it is invalid.
     pub why: ProtocolViolation,
 }
@@ -92,7 +92,7 @@ pub struct CacheHints {
     /// For how long; zero if not specified.
     pub ttl: Duration,
     /// For whom.
-    pub scope: CacheScope,
+    pub(crate) scope: CacheScope,
 }
 
 /// Who may get a cached result.
@@ -106,15 +106,9 @@ pub enum CacheScope {
 }
 
 impl CacheHints {
-    /// Reads the hints of a result; invalid hints mean: do not cache, do not share.
-    pub fn read(result: &Json) -> Self {
-        let [ttl, scope] = find(result.as_str(), ["ttlMs", "cacheScope"]);
-        Self::from_parts(ttl, scope)
-    }
-
     /// Returns the stricter hints of two results.
     #[must_use]
-    pub fn stricter(self, other: Self) -> Self {
+    pub(crate) fn stricter(self, other: Self) -> Self {
         let is_public = [self, other].iter().all(|hints| hints.scope == CacheScope::Public);
         let scope = if is_public { CacheScope::Public } else { CacheScope::Private };
         Self { ttl: self.ttl.min(other.ttl), scope }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::{Object, encode};
 use crate::Json;
 use crate::era::Revision;
-use crate::view::annotations::Role;
 use crate::view::content::{Content, ContentBlock};
 
 /// The response of the person to an elicitation.
@@ -89,7 +88,7 @@ pub fn sampling_result(answer: &SamplingAnswer, revision: Revision) -> Result<Js
         _ => return Err(Unsendable::Several),
     };
     Ok(encode(&Answer {
-        role: Role::Assistant.as_str(),
+        role: "assistant",
         content,
         model: &answer.model,
         stop_reason: answer.stop_reason.as_deref(),

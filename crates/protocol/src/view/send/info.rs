@@ -32,7 +32,7 @@ impl ClientInfo {
     }
 
     /// Writes the members that the revision knows.
-    pub fn render(&self, revision: Revision) -> Json {
+    pub(crate) fn render(&self, revision: Revision) -> Json {
         let mut info = self.clone();
         if revision < Revision::V2025_06_18 {
             info.title = None;
