@@ -152,6 +152,11 @@ impl DiscoveryError {
 
 /// Finds, reads, checks and merges all definitions.
 ///
+/// If the variable `WHARF_MCP_SERVERS` of `env` is set, it replaces all files: a JSON object from
+/// names to entries, with the fields of `mcpServers` in Wharf's own files (`command`, `args`,
+/// `env`, `cwd`, `url`, `headers`, `timeout`, …). Its servers need no trust; `{}` means no servers.
+/// If nothing defines a server, the catalog has the default servers.
+///
 /// # Errors
 /// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not a JSON object. Everything
 /// else becomes a problem in the catalog.

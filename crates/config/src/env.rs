@@ -55,7 +55,11 @@ impl Env {
         }
     }
 
-    /// Sets the home folder.
+    /// Sets the home folder, in which config files are looked for.
+    ///
+    /// Does not set the variable `HOME` of servers: they get variables only from this environment,
+    /// so add `HOME`, and `PATH` for servers that are started by name, with
+    /// [`Self::with_variable`].
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());

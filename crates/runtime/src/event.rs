@@ -25,10 +25,12 @@ pub enum Event {
         server: ServerName,
         /// Its status now.
         status: Status,
-        /// Why it is not connected, if it is not.
+        /// Why it is not connected, if it is not; while it is connecting, the failure of the last
+        /// attempt.
         failure: Option<Arc<ServerFailure>>,
     },
-    /// The tools of a server changed.
+    /// The tools of a server changed, also when they are listed for the first time. A server that
+    /// is reconnected with the same tools sends none.
     ToolsChanged {
         /// Which server.
         server: ServerName,
@@ -110,6 +112,11 @@ impl EventSender {
 }
 
 /// Receives events from the moment it was made.
+///
+/// An event is sent after the snapshot that shows it is published. So subscribe first, then read
+/// [`Runtime::snapshot`](crate::Runtime::snapshot): what happened before is there, and what follows
+/// is an event. An observer that is 1024 events behind misses the oldest ones; the snapshot always
+/// has the current state.
 pub struct Events {
     receiver: broadcast::Receiver<Event>,
     /// Cancelled at shutdown: the channel itself stays open while a snapshot is held.
@@ -117,8 +124,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// Waits for the next event; `None` once the runtime was shut down and all events were
-    /// returned.
+    /// Waits for the next event; `None` once the runtime was shut down, or its last clone was
+    /// dropped, and all events were returned.
     ///
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Event> {

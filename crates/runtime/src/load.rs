@@ -63,16 +63,18 @@ impl LoadError {
     }
 }
 
-/// Finds every server that is configured for a folder, without contacting any of them.
+/// Finds every server that is configured for a folder, without contacting any of them; the same as
+/// [`config::load`](crate::config::load).
 ///
 /// # Errors
-/// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not valid JSON.
+/// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not a JSON object.
 pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
     load(env, options)
 }
 
 /// Finds every server that is configured for a folder, connects to all of them at once, and returns
-/// their tools, at the latest as [`Runtime::ready`] does.
+/// their tools, at the latest as [`Runtime::ready`] does. `cwd` replaces the working folder of the
+/// environment.
 ///
 /// ```
 /// use wharf::{Options, discover_and_load_mcp_tools};

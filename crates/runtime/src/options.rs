@@ -41,9 +41,11 @@ pub struct Options {
     pub grace: GracePeriod,
     /// The store of tokens.
     pub credentials: Arc<dyn CredentialStore>,
-    /// The program to run for `wharf mcp …`, the command of the built-in servers.
+    /// The program that stands for `wharf` in the built-in default servers (`wharf mcp …`); the
+    /// command of every other entry is run as written.
     pub own_program: Option<PathBuf>,
-    /// Approves tool calls; without it, a call that needs approval is denied.
+    /// Approves tool calls; without it, a call that needs approval is denied. A call waits for its
+    /// answer without a limit.
     pub approver: Option<Arc<dyn Approver>>,
     /// Decides about untrusted servers of a project; without it they are not used.
     pub trust_decider: Option<Arc<dyn TrustDecider>>,
@@ -67,7 +69,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Stores everything in the folder that the environment names for Wharf.
+    /// Stores everything in the folder that the environment names for Wharf: `WHARF_HOME`, else
+    /// `.wharf` in the home folder. If the environment has neither, nothing is stored.
     pub fn new(env: Env) -> Self {
         let env = Arc::new(env);
         let home = env.wharf_home();

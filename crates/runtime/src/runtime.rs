@@ -30,6 +30,9 @@ const FINAL_WRITE_LIMIT: Duration = Duration::from_millis(250);
 
 /// Keeps servers connected and calls their tools.
 ///
+/// A clone is the same runtime. [`Runtime::shutdown`] gives the servers time to exit; if the last
+/// clone is dropped without it, all their processes are killed.
+///
 /// ```
 /// use wharf::{Options, Runtime};
 /// use wharf::config::{Env, LoadOptions, Platform, load};
@@ -145,7 +148,7 @@ impl Runtime {
         Arc::clone(&self.0.snapshot.borrow())
     }
 
-    /// Returns the tools that can be called now, by name.
+    /// Returns the tools that can be called now, live and cached ones, sorted by name.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.snapshot().registry().tools().to_vec()
     }
@@ -164,7 +167,9 @@ impl Runtime {
         self.snapshot().server(server).map(|server| server.status)
     }
 
-    /// Returns the events from now on, until the runtime is shut down.
+    /// Returns the events from now on, until the runtime is shut down. To show tools as soon as
+    /// they are there, read [`Runtime::tools`] at each
+    /// [`Event::ToolsChanged`](crate::Event::ToolsChanged).
     pub fn events(&self) -> Events {
         self.0.shared.events.subscribe()
     }
@@ -179,7 +184,7 @@ impl Runtime {
             .unwrap_or_default()
     }
 
-    /// Reconnects a server whatever its status, and waits for the outcome.
+    /// Connects a server, again if it is connected, and waits for the outcome.
     pub async fn connect(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
         let name = self.server_name(server)?;
         self.send_command(|done| SupervisorCommand::Reconnect { server: name, done }).await;

@@ -1,8 +1,8 @@
 //! Wharf's own files and folders, which only their owner can read (modes 0600 and 0700).
 //!
-//! A file is replaced by renaming a temporary file beside it. [`write`] also syncs, for data that
-//! must not be lost. [`replace`] does not, for caches: a crash of the machine may lose or empty
-//! such a file. Locks are in `lock`.
+//! A file is replaced by renaming a temporary file beside it. [`write`](fn@write) also syncs, for
+//! data that must not be lost. [`replace`] does not, for caches: a crash of the machine may lose or
+//! empty such a file. Locks are in `lock`.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;

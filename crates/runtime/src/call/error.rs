@@ -56,7 +56,7 @@ pub enum ErrorKind {
     Terminal,
     /// Try again: it did not run, and the cause may be temporary.
     Transient,
-    /// Correct the arguments.
+    /// Correct the call: the arguments, or the name of the tool.
     Misuse,
 }
 

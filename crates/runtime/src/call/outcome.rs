@@ -1,7 +1,7 @@
 //! The outcome of a call: its text for a model or a person, and the result as the server sent it.
 //!
-//! The text of a failed tool starts with `Error: `, that of a failed call with `MCP error: `. The
-//! blocks of a result are never changed.
+//! The text of a failed tool starts with `Error: `, that of a failed call with `MCP error: `, that
+//! of a cancelled call with `Cancelled: `. The blocks of a result are never changed.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ use super::result_text::text_of;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The full text: untrusted, and not escaped for a terminal.
+    /// The text: untrusted, and not escaped for a terminal. A tool that failed says `Error: …`, a
+    /// call that failed `MCP error: …`, a cancelled call `Cancelled: …`.
     pub text: String,
     /// Whether the tool or the call failed.
     pub is_error: bool,
@@ -30,7 +31,7 @@ pub struct Outcome {
     pub structured: Option<Json>,
     /// The server and the tool.
     pub details: CallDetails,
-    /// Why there is no result.
+    /// Why there is no result; `None` also if the tool ran and reported an error of its own.
     pub error: Option<CallError>,
     /// The file with the full text, if the text was cut for a model.
     pub spilled_to: Option<PathBuf>,

@@ -25,7 +25,8 @@ const MAX_NAMED: usize = 5;
 pub struct CallOptions {
     /// Who calls: an agent needs approval, a person who typed the call does not.
     pub caller: CallOrigin,
-    /// How long the server may be silent; without it, its entry decides.
+    /// How long connecting may take, and then how long the server may be silent; without it, its
+    /// entry decides. The approver is not limited.
     pub timeout: Option<Duration>,
     /// Receives the parameters of each `notifications/progress` as they came, which is untrusted
     /// text. Called in the task that reads the connection, so it must not block.
@@ -67,9 +68,11 @@ impl From<&Arc<Tool>> for ToolRef<'_> {
 impl Runtime {
     /// Calls a tool once and returns the outcome; a failure is an outcome, too.
     ///
-    /// Waits for a server that is not connected, within the limit of the call. Dropping the future
-    /// cancels the request at the server. A tool is called as its server offers it when the request
-    /// is sent: one that has changed since it was looked up is checked and approved again.
+    /// A server that is not connected is connected, also if it has failed before. The call is sent
+    /// again only if it provably did not run. Dropping the future cancels the request at the
+    /// server; [`CallError::cancelled_in`] is what to report then. A tool is called as its server
+    /// offers it when the request is sent: one that has changed since it was looked up is checked
+    /// and approved again.
     pub async fn call(
         &self,
         tool: impl Into<ToolRef<'_>>,
