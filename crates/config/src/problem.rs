@@ -131,3 +131,15 @@ fn serialize_path<S: serde::Serializer>(
         None => serializer.serialize_none(),
     }
 }
+
+/// The message and the hint of a problem.
+pub(crate) struct ProblemText {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
+impl<H: Into<String>> From<(String, H)> for ProblemText {
+    fn from((message, hint): (String, H)) -> Self {
+        Self { message, hint: hint.into() }
+    }
+}

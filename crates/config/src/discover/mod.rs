@@ -69,7 +69,7 @@ pub(crate) fn discover(env: &Env, scope: DiscoveryScope<'_>) -> Discovery {
     let listings = FolderListings::read(env, &scan.folders);
     for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
         if !scope.left_out.iter().any(|id| id == program.id) {
-            locate(&scan, &listings, (index, program), &mut located);
+            locate(&scan, &listings, index, program, &mut located);
         }
     }
     located.retain(|file| {
@@ -103,13 +103,14 @@ pub(crate) fn read_variable(
     text: &str,
 ) -> Result<Discovery, document::SyntaxError> {
     let parsed = document::parse(text, Notation::Json)?;
-    Ok(read_document(env, (program, &formats::VARIABLE), Path::new(name), parsed))
+    Ok(read_document(env, program, &formats::VARIABLE, Path::new(name), parsed))
 }
 
 /// Reads a document as if it were a file of a program. The file need not exist.
 pub(crate) fn read_document(
     env: &Env,
-    (program, file): (&'static Program, &'static ConfigFile),
+    program: &'static Program,
+    file: &'static ConfigFile,
     path: &Path,
     parsed: Parsed,
 ) -> Discovery {
@@ -161,7 +162,8 @@ fn first_rank(program: &Program, index: usize, precedence: FilePrecedence) -> Ra
 fn locate(
     scan: &Scan<'_>,
     listings: &FolderListings,
-    (index, program): (usize, &'static Program),
+    index: usize,
+    program: &'static Program,
     located: &mut Vec<LocatedFile>,
 ) {
     let working_folder = std::slice::from_ref(&scan.working_folder);

@@ -17,7 +17,7 @@ pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> Strin
     let new = redact::find_secrets(after, notation);
     let shown_before = redact::redact(before, notation);
     let shown_after = match (old, new) {
-        (Some(old), Some(new)) => redact_with_changes((before, old), (after, new)),
+        (Some(old), Some(new)) => redact_with_changes(before, &old, after, &new),
         (None, Some(_)) => redact::redact(after, notation),
         (_, None) => CONTENT_NOT_SHOWN.to_owned(),
     };
@@ -29,13 +29,15 @@ pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> Strin
 }
 
 fn redact_with_changes(
-    (before, old): (&str, Vec<SecretSpan>),
-    (after, new): (&str, Vec<SecretSpan>),
+    before: &str,
+    old: &[SecretSpan],
+    after: &str,
+    new: &[SecretSpan],
 ) -> String {
     // A comment has no path, so it cannot be matched with one of the old text.
     let known: HashMap<_, &SecretSpan> =
-        with_occurrence(&old).filter(|(_, own)| !own.path.is_empty()).collect();
-    let parts = with_occurrence(&new).map(|(place, own)| {
+        with_occurrence(old).filter(|(_, own)| !own.path.is_empty()).collect();
+    let parts = with_occurrence(new).map(|(place, own)| {
         let is_changed = known.get(&place).is_some_and(|known| {
             before[known.range.clone()] != after[own.range.clone()]
                 && known.replacement == own.replacement

@@ -89,14 +89,17 @@ pub(super) fn exclude(text: &str, array: &Array, item: &str) -> Option<String> {
     cut(text, (array.span(), elements(array)), index)
 }
 
-fn append(text: &str, list: (Option<Range<usize>>, Vec<usize>), item: &str, pad: &str) -> String {
+/// The range of a list, and the ends of its items.
+type ListLayout = (Option<Range<usize>>, Vec<usize>);
+
+fn append(text: &str, list: ListLayout, item: &str, pad: &str) -> String {
     let comments = source_text::comments(text, Notation::Toml);
     let Some(sequence) = sequence(text, &comments, list) else { return text.to_owned() };
     let placement = sequence.placement("  ", " ").unwrap_or(Placement::SameLine(" "));
     sequence.append(&placement, item, pad)
 }
 
-fn cut(text: &str, list: (Option<Range<usize>>, Vec<usize>), index: usize) -> Option<String> {
+fn cut(text: &str, list: ListLayout, index: usize) -> Option<String> {
     let comments = source_text::comments(text, Notation::Toml);
     Some(sequence(text, &comments, list)?.remove(index))
 }
@@ -105,8 +108,9 @@ fn cut(text: &str, list: (Option<Range<usize>>, Vec<usize>), index: usize) -> Op
 fn sequence<'t>(
     text: &'t str,
     comments: &'t [Range<usize>],
-    (range, ends): (Option<Range<usize>>, Vec<usize>),
+    list: ListLayout,
 ) -> Option<Sequence<'t>> {
+    let (range, ends) = list;
     let range = range?;
     let mut at = range.start + 1;
     let mut items = Vec::new();

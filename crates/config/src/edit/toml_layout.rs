@@ -59,7 +59,7 @@ impl<'d> TomlLayout<'d> {
             let mut entries: Vec<_> = table
                 .get_values()
                 .into_iter()
-                .filter_map(|(keys, value)| entry(text, (number, &path), &keys, value))
+                .filter_map(|(keys, value)| entry(text, number, &path, &keys, value))
                 .collect();
             // The parser groups dotted keys with the same prefix, so restore the order of the text.
             entries.sort_by_key(|entry| entry.start);
@@ -160,7 +160,8 @@ fn collect<'d>(
 
 fn entry<'d>(
     text: &str,
-    (section, path): (usize, &[String]),
+    section: usize,
+    path: &[String],
     keys: &[&Key],
     value: &'d Value,
 ) -> Option<TomlEntry<'d>> {

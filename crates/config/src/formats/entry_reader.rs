@@ -6,7 +6,7 @@
 
 use crate::document::{Map, Node};
 use crate::env::Env;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemText};
 use crate::server::{
     Approval, Auth, AuthKind, EntryFields, OAuth, PROTOCOL_VERSIONS, Policy, SwitchedOff,
     TransportKind, WrittenText,
@@ -530,8 +530,9 @@ impl<'a> EntryReader<'a> {
         code: &'static str,
         line: u32,
         field: &str,
-        (message, hint): (String, impl Into<String>),
+        text: impl Into<ProblemText>,
     ) {
+        let ProblemText { message, hint } = text.into();
         let mut problem = Problem::error(code, message).on_line(line).hint(hint);
         if !field.is_empty() {
             problem = problem.of_field(field);
@@ -545,8 +546,9 @@ impl<'a> EntryReader<'a> {
         code: &'static str,
         line: u32,
         field: &str,
-        (message, hint): (String, impl Into<String>),
+        text: impl Into<ProblemText>,
     ) {
+        let ProblemText { message, hint } = text.into();
         self.problem(Problem::warning(code, message).on_line(line).of_field(field).hint(hint));
     }
 

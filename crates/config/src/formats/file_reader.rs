@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::discover::ReadBudget;
 use crate::document::{Key, Map, Node};
 use crate::env::Env;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemText};
 use crate::server::{Definition, ServerName};
 use crate::source::{Level, Rank, Source};
 use crate::store;
@@ -222,12 +222,8 @@ impl FileReader<'_> {
     }
 
     /// Adds an error about the file.
-    pub(crate) fn error(
-        &mut self,
-        code: &'static str,
-        line: u32,
-        (message, hint): (String, impl Into<String>),
-    ) {
+    pub(crate) fn error(&mut self, code: &'static str, line: u32, text: impl Into<ProblemText>) {
+        let ProblemText { message, hint } = text.into();
         let problem = Problem::error(code, message).in_file(&self.source.path);
         self.problems.push(problem.on_line(line).hint(hint));
     }

@@ -47,12 +47,7 @@ impl ProgramReader {
 
     /// Reads a document as this file.
     pub(super) fn read(&self, parsed: &Parsed) -> Discovery {
-        discover::read_document(
-            &EMPTY_MACHINE,
-            (self.program, self.file),
-            &self.path,
-            parsed.clone(),
-        )
+        discover::read_document(&EMPTY_MACHINE, self.program, self.file, &self.path, parsed.clone())
     }
 
     /// Returns a key that is equal for files that are read in the same way; `None` if not read.

@@ -81,7 +81,8 @@ impl Settings {
                 continue;
             }
             for (setting, value, line) in read(&path, problems) {
-                self.tighten(setting, value, (&path, line), problems);
+                let at = |problem: Problem| problem.in_file(&path).on_line(line);
+                self.tighten(setting, value, at, problems);
             }
         }
     }
@@ -136,10 +137,9 @@ impl Settings {
         &mut self,
         setting: &Setting,
         value: SettingValue,
-        (path, line): (&Path, u32),
+        at: impl Fn(Problem) -> Problem,
         problems: &mut Vec<Problem>,
     ) {
-        let at = |problem: Problem| problem.in_file(path).on_line(line);
         let strict = setting.project_value.is_some_and(|strict| strict == value.to_string());
         match (&value, self.values.get_mut(setting.key)) {
             (SettingValue::List(more), Some(SettingValue::List(own)))
