@@ -108,8 +108,7 @@ pub async fn discover_and_load_mcp_tools(
     options.env = Arc::new(env);
     let catalog = match options.trust_decider.clone() {
         Some(decider) => {
-            trust_decider::ask_about_untrusted(catalog, &*decider, (&options.env, load_options))
-                .await
+            trust_decider::ask_about_untrusted(catalog, &*decider, &options.env, load_options).await
         }
         None => catalog,
     };

@@ -47,6 +47,10 @@ impl<T> CollectedList<T> {
         self.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
     }
 
+    fn new() -> Self {
+        Self { items: Vec::new(), errors: Vec::new(), cut: Vec::new() }
+    }
+
     /// Adds the outcome of one server.
     fn add(&mut self, server: &ServerName, outcome: Result<ListResult<T>, CallError>) {
         match outcome {
@@ -75,7 +79,7 @@ impl Runtime {
     /// Lists the resources of one server or of all.
     pub async fn resources(&self, server: Option<&str>) -> CollectedList<Resource> {
         let method = "resources/list";
-        self.list_from_servers(server, (ListKind::Resources, method), |peer, options| async move {
+        self.list_from_servers(server, ListKind::Resources, method, |peer, options| async move {
             peer.list_resources(&options).await
         })
         .await
@@ -87,7 +91,7 @@ impl Runtime {
         server: Option<&str>,
     ) -> CollectedList<ResourceTemplate> {
         let method = "resources/templates/list";
-        self.list_from_servers(server, (ListKind::Resources, method), |peer, options| async move {
+        self.list_from_servers(server, ListKind::Resources, method, |peer, options| async move {
             peer.list_resource_templates(&options).await
         })
         .await
@@ -97,7 +101,8 @@ impl Runtime {
     pub async fn prompts(&self, server: Option<&str>) -> CollectedList<Prompt> {
         self.list_from_servers(
             server,
-            (ListKind::Prompts, "prompts/list"),
+            ListKind::Prompts,
+            "prompts/list",
             |peer, options| async move { peer.list_prompts(&options).await },
         )
         .await
@@ -191,12 +196,8 @@ impl Runtime {
             let (view, peer) = self.peer(server, limit).await.map_err(unavailable)?;
             let mut options =
                 RequestOptions { deadline: deadline_of(&view, cap), ..RequestOptions::default() };
-            let span = spans::request_span(
-                method,
-                &view.name,
-                (view.span_id.as_ref(), &peer),
-                &mut options,
-            );
+            let span =
+                spans::request_span(method, &view.name, view.span_id.as_ref(), &peer, &mut options);
             let stderr_start = peer.stderr_position();
             let answer = send(&peer, &options).instrument(span.clone()).await;
             spans::record_request(&span, &answer);
@@ -242,7 +243,8 @@ impl Runtime {
     async fn list_from_servers<T, F>(
         &self,
         server: Option<&str>,
-        (kind, method): (ListKind, &'static str),
+        kind: ListKind,
+        method: &'static str,
         list: impl Fn(Peer, RequestOptions) -> F,
     ) -> CollectedList<T>
     where
@@ -250,8 +252,7 @@ impl Runtime {
         F: Future<Output = Result<ListResult<T>, RequestError>> + Send + 'static,
     {
         let cap = self.settings().call_cap;
-        let mut collected =
-            CollectedList { items: Vec::new(), errors: Vec::new(), cut: Vec::new() };
+        let mut collected = CollectedList::new();
         if let Some(server) = server
             && let Err(why) = self.wait_for(server).await
         {
@@ -275,7 +276,8 @@ impl Runtime {
                     let span = spans::request_span(
                         method,
                         &view.name,
-                        (view.span_id.as_ref(), peer),
+                        view.span_id.as_ref(),
+                        peer,
                         &mut options,
                     );
                     let listing = list(peer.clone(), options).instrument(span.clone());

@@ -168,7 +168,8 @@ pub(crate) fn record_call(span: &Span, result: &Result<ToolResult, CallError>) {
 pub(crate) fn attempt_span(
     attempt: u32,
     tool: &Tool,
-    (span_id, peer): (Option<&Id>, &Peer),
+    span_id: Option<&Id>,
+    peer: &Peer,
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(
@@ -191,7 +192,8 @@ pub(crate) fn attempt_span(
 pub(crate) fn request_span(
     method: &'static str,
     server: &ServerName,
-    (span_id, peer): (Option<&Id>, &Peer),
+    span_id: Option<&Id>,
+    peer: &Peer,
     options: &mut RequestOptions,
 ) -> Span {
     let span = tracing::debug_span!(

@@ -33,7 +33,8 @@ pub enum TrustDecision {
 pub(crate) async fn ask_about_untrusted(
     catalog: Catalog,
     decider: &dyn TrustDecider,
-    (env, load_options): (&Arc<Env>, LoadOptions),
+    env: &Arc<Env>,
+    load_options: LoadOptions,
 ) -> Catalog {
     let mut decisions = Vec::new();
     let is_open =
@@ -120,7 +121,7 @@ mod tests {
         };
         let before = load(&env, load_options).unwrap();
         assert_eq!(states(&before), [Some(DefinitionState::Untrusted); 2]);
-        let after = ask_about_untrusted(before, &TrustOnly("yes"), (&env, load_options)).await;
+        let after = ask_about_untrusted(before, &TrustOnly("yes"), &env, load_options).await;
         let expected = [Some(DefinitionState::Enabled), Some(DefinitionState::Untrusted)];
         assert_eq!(states(&after), expected);
         assert_eq!(states(&load(&env, load_options).unwrap()), expected, "the decision is saved");
@@ -151,7 +152,8 @@ mod tests {
             let catalog = ask_about_untrusted(
                 load(&env, load_options).unwrap(),
                 &refuse_all,
-                (&env, load_options),
+                &env,
+                load_options,
             )
             .await;
             assert_eq!(catalog.winner("a").unwrap().trust, Trust::Refused);

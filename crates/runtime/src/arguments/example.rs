@@ -30,13 +30,14 @@ pub(crate) enum Extent {
 /// Generates arguments for a schema; `None` if no accepted value can be guessed.
 pub(crate) fn example(schema: &Value, extent: Extent) -> Option<Value> {
     let schemas = ArgumentSchemas::new(schema);
-    object(schemas.root(), schemas, (extent, 0))
+    object(schemas.root(), schemas, extent, 0)
 }
 
 fn object(
     schema: &Value,
     schemas: ArgumentSchemas<'_>,
-    (extent, depth): (Extent, usize),
+    extent: Extent,
+    depth: usize,
 ) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let needed = required(schema);
@@ -82,7 +83,7 @@ fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize
             let item = sample(name, items, schemas, depth + 1)?;
             Some(vec![item; usize::try_from(count.min(MAX_REPEATS)).ok()?].into())
         }
-        Some("object") => object(schema, schemas, (Extent::Required, depth)),
+        Some("object") => object(schema, schemas, Extent::Required, depth),
         Some(_) => None,
         None => {
             let is_null = |it: &&Value| schemas.types_of(it) == ["null"];

@@ -73,8 +73,7 @@ impl SchemaGraph {
     /// Reads a schema; fails for references out of it, endless recursion and too high a cost.
     pub(super) fn of(schema: &Value) -> Result<Self, &'static str> {
         let mut builder = GraphBuilder::default();
-        let mut path = String::new();
-        builder.enter(schema, &mut path, 0)?;
+        builder.enter(schema)?;
         builder.connect_references()?;
         let graph = Self { nodes: builder.nodes };
         let mut counter = CostCounter { graph: &graph, known: HashMap::new() };
@@ -116,22 +115,20 @@ struct GraphBuilder {
     references: Vec<(usize, String)>,
     /// Draft 4 uses `id` instead of `$id`.
     has_old_identities: bool,
+    /// The JSON pointer of the schema that is being added, and how deeply it is nested.
+    path: String,
+    depth: usize,
 }
 
 impl GraphBuilder {
     /// Adds a schema and its subschemas; returns its number.
-    fn enter(
-        &mut self,
-        schema: &Value,
-        path: &mut String,
-        depth: usize,
-    ) -> Result<usize, &'static str> {
-        if depth > DEEPEST {
+    fn enter(&mut self, schema: &Value) -> Result<usize, &'static str> {
+        if self.depth > DEEPEST {
             return Err("it is nested too deeply");
         }
         let number = self.nodes.len();
         self.nodes.push(SchemaNode::default());
-        self.by_path.insert(path.clone(), number);
+        self.by_path.insert(self.path.clone(), number);
         let Value::Object(members) = schema else { return Ok(number) };
         self.note_references(members, number)?;
         for (keyword, value) in members {
@@ -144,20 +141,16 @@ impl GraphBuilder {
                 (KeywordKind::Data, _) => {}
                 (_, Value::Object(schemas)) if named => {
                     for (name, schema) in schemas {
-                        self.connect_child(number, kind, (schema, &[keyword, name], path, depth))?;
+                        self.connect_child(number, kind, schema, &[keyword, name])?;
                     }
                 }
                 (_, Value::Array(schemas)) => {
                     for (place, schema) in schemas.iter().enumerate() {
-                        self.connect_child(
-                            number,
-                            kind,
-                            (schema, &[keyword, &place.to_string()], path, depth),
-                        )?;
+                        self.connect_child(number, kind, schema, &[keyword, &place.to_string()])?;
                     }
                 }
                 (_, Value::Object(_)) => {
-                    self.connect_child(number, kind, (value, &[keyword], path, depth))?;
+                    self.connect_child(number, kind, value, &[keyword])?;
                 }
                 _ => {}
             }
@@ -169,15 +162,18 @@ impl GraphBuilder {
         &mut self,
         from: usize,
         kind: KeywordKind,
-        (schema, names, path, depth): (&Value, &[&str], &mut String, usize),
+        schema: &Value,
+        names: &[&str],
     ) -> Result<(), &'static str> {
-        let before = path.len();
+        let before = self.path.len();
         for name in names {
-            path.push('/');
-            path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            self.path.push('/');
+            self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         }
-        let to = self.enter(schema, path, depth + 1)?;
-        path.truncate(before);
+        self.depth += 1;
+        let to = self.enter(schema)?;
+        self.depth -= 1;
+        self.path.truncate(before);
         match kind {
             KeywordKind::Here | KeywordKind::NamedHere => self.nodes[from].here.push(to),
             KeywordKind::Below | KeywordKind::NamedBelow => self.nodes[from].below.push(to),

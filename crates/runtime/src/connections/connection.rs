@@ -202,7 +202,7 @@ impl Connection {
                     span.established(&there.peer);
                     let began = Instant::now();
                     let there = ConnectedServer { span_id: span.id(), ..there };
-                    let reason = self.run_connected((there, notifications)).await;
+                    let reason = self.run_connected(there, notifications).await;
                     (reason, Some(began.elapsed()))
                 }
                 Err(reason) => (reason, None),
@@ -273,7 +273,8 @@ impl Connection {
     /// Handles commands, changes and the end of a connected server, until the connection ends.
     async fn run_connected(
         &mut self,
-        (live, notifications): (ConnectedServer, ServerNotifications),
+        live: ConnectedServer,
+        notifications: ServerNotifications,
     ) -> DisconnectReason {
         let ServerNotifications { changes, mut subscriptions } = notifications;
         let (peer, secrets) = (live.peer.clone(), Arc::clone(&live.secrets));
@@ -300,7 +301,7 @@ impl Connection {
                 },
                 ended = peer.ended() => break DisconnectReason::Ended(ended, secrets),
                 () = changes.wait_for_tools(), if debounce.is_idle() => debounce.note_change(),
-                () = debounce.wait_until_due() => if let Some(reason) = self.list_tools_again((&peer, &secrets), &changes, &mut debounce).await {
+                () = debounce.wait_until_due() => if let Some(reason) = self.list_tools_again(&peer, &secrets, &changes, &mut debounce).await {
                     break reason;
                 },
                 never = &mut subscriptions => match never {},
@@ -321,7 +322,8 @@ impl Connection {
     /// Lists the tools again; returns a reason if the connection must end.
     async fn list_tools_again(
         &mut self,
-        (peer, secrets): (&Peer, &Arc<Secrets>),
+        peer: &Peer,
+        secrets: &Arc<Secrets>,
         changes: &ChangeFlags,
         debounce: &mut ListDebounce,
     ) -> Option<DisconnectReason> {

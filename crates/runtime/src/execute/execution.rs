@@ -161,12 +161,8 @@ impl<'a> Execution<'a> {
         let left = self.left();
         let mut request = request_options(&server, self.options, left);
         let attempt = self.steps.attempt();
-        let span = spans::attempt_span(
-            attempt,
-            &self.tool,
-            (server.span_id.as_ref(), &peer),
-            &mut request,
-        );
+        let span =
+            spans::attempt_span(attempt, &self.tool, server.span_id.as_ref(), &peer, &mut request);
         let call = peer.call_tool(self.tool.tool(), self.object.as_ref(), &request);
         let (sent, stderr_position) = (Instant::now(), peer.stderr_position());
         self.options.phase_tracker.set(CallPhase::Receive);
