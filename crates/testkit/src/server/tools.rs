@@ -79,11 +79,16 @@ async fn slow(events: &EventCounts, call: &ServiceCall, arguments: &Json) -> Jso
 }
 
 /// The capability that a request to the client needs, and its method.
-type ClientRequest = (&'static str, &'static str);
+struct ClientRequest {
+    capability: &'static str,
+    method: &'static str,
+}
 
-const ELICITATION: ClientRequest = ("elicitation", "elicitation/create");
-const SAMPLING: ClientRequest = ("sampling", "sampling/createMessage");
-const ROOTS: ClientRequest = ("roots", "roots/list");
+const ELICITATION: ClientRequest =
+    ClientRequest { capability: "elicitation", method: "elicitation/create" };
+const SAMPLING: ClientRequest =
+    ClientRequest { capability: "sampling", method: "sampling/createMessage" };
+const ROOTS: ClientRequest = ClientRequest { capability: "roots", method: "roots/list" };
 
 fn elicitation_params() -> Value {
     json!({
@@ -104,9 +109,10 @@ fn sampling_params() -> Value {
 /// Sends a request to the client, as its era requires, and returns the response as text.
 async fn request(
     call: &ServiceCall,
-    (capability, method): ClientRequest,
+    request: ClientRequest,
     params: &Value,
 ) -> Result<Json, RpcError> {
+    let ClientRequest { capability, method } = request;
     let client = call.context.client();
     if !client.has_capability(capability) {
         return match client.era() {
