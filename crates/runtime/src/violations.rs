@@ -33,7 +33,7 @@ impl ServerSnapshot {
         let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
         let introduced =
             violations_in_profile(peer).into_iter().map(|violation| violation.to_string());
-        let tools = self.server_tools.iter().flat_map(|tools| tools.listed_tools());
+        let tools = self.server_tools.iter().flat_map(|tools| tools.listed());
         let tools = tools.flat_map(ListEntry::violations).map(|violation| violation.to_string());
         let all = noticed.chain(introduced).chain(tools.take(MAX_SHOWN + 1)).chain(more);
         let mut found: Vec<String> = Vec::new();

@@ -117,17 +117,6 @@ impl ServerTools {
         Self::from_origin(Arc::new(origin), server.policy)
     }
 
-    /// Returns all tools that the server listed, also excluded ones.
-    pub(crate) fn listed_tools(&self) -> &[view::ToolDefinition] {
-        &self.origin.listed.tools
-    }
-
-    /// Returns the same list under another policy.
-    #[cfg(test)]
-    pub(super) fn with_policy(&self, policy: &Policy) -> Self {
-        Self::from_origin(self.origin.clone(), policy)
-    }
-
     /// Returns the same list for another source, policy or settings.
     pub(crate) fn with_server(&self, server: &ToolServer<'_>, settings: ToolSettings) -> Self {
         let origin = ToolOrigin {

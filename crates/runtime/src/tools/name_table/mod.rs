@@ -8,7 +8,6 @@
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -23,16 +22,13 @@ const MAX_REMOVED_TOOLS: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct NameTable {
     servers: HashMap<Arc<str>, ServerNames>,
-    taken: HashMap<Arc<str>, TakenName>,
-    round: u32,
+    taken: HashSet<Arc<str>>,
     is_changed: bool,
     /// The servers that this process does not use.
     skipped: Vec<SkippedServer>,
     /// The names that are valid for this process only.
     temporary: HashSet<Arc<str>>,
     today: u32,
-    /// Identifies this table.
-    table_id: Arc<()>,
 }
 
 /// A server that this process does not use, and whose tools may need names later.
@@ -61,33 +57,22 @@ pub(crate) fn today() -> u32 {
     u32::try_from(since.as_secs() / 86_400).unwrap_or(u32::MAX)
 }
 
-/// The round in which a name was taken, and the index of the new tool that has it.
-#[derive(Debug, Clone, Copy)]
-struct TakenName {
-    round: u32,
-    new_tool: usize,
-}
-
 /// The tools of one server that need names; the raw names are distinct.
 pub(super) struct NameRequest<'a> {
     pub(super) server: &'a str,
     pub(super) tools: Vec<(&'a str, &'a PreferredName)>,
 }
 
-/// The names of all requested tools, as far as they are known.
-type AssignedNames = Vec<Vec<Option<Arc<str>>>>;
-
 /// A tool that has no name yet.
 struct NewTool<'a> {
-    position: (usize, usize),
     server: &'a str,
     tool: &'a str,
     preferred: &'a PreferredName,
 }
 
-impl NewTool<'_> {
+impl<'a> NewTool<'a> {
     /// The tool with the smallest rank gets the name.
-    fn rank(&self) -> (Reverse<bool>, &str, &str) {
+    fn rank(&self) -> (Reverse<bool>, &'a str, &'a str) {
         (Reverse(self.preferred.is_exact), self.server, self.tool)
     }
 }
@@ -96,13 +81,11 @@ impl Default for NameTable {
     fn default() -> Self {
         Self {
             servers: HashMap::new(),
-            taken: HashMap::new(),
-            round: 0,
+            taken: HashSet::new(),
             is_changed: false,
             skipped: Vec::new(),
             temporary: HashSet::new(),
             today: today(),
-            table_id: Arc::new(()),
         }
     }
 }
@@ -119,8 +102,7 @@ impl NameTable {
         let mut known = ServerNames { seen: seen.min(self.today), tools: HashMap::new() };
         for (tool, name) in tools {
             let name: Arc<str> = name.into();
-            if let Entry::Vacant(free) = self.taken.entry(name.clone()) {
-                free.insert(TakenName { round: 0, new_tool: 0 });
+            if self.taken.insert(name.clone()) {
                 known.tools.insert(tool.into(), name);
             }
         }
@@ -153,11 +135,6 @@ impl NameTable {
         self.is_changed = true;
     }
 
-    /// Returns the identity of this table.
-    pub(super) fn table_id(&self) -> &Arc<()> {
-        &self.table_id
-    }
-
     /// Returns the tools that have these names, as `server/tool`. One pass over all names.
     pub(super) fn owners(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
         let mut owners = HashMap::new();
@@ -169,165 +146,78 @@ impl NameTable {
         owners
     }
 
-    /// Assigns a name to every tool, and returns the names in the order of the claims.
+    /// Assigns a name to every tool, and returns the names in the order of the requests.
     pub(super) fn assign(&mut self, requests: &[NameRequest<'_>]) -> Vec<Vec<Arc<str>>> {
-        self.round += 1;
-        let (mut assigned, new_tools) = self.find_assigned(requests);
-        self.taken.reserve(new_tools.len());
-        let others = self.assign_preferred(&new_tools);
-        let suffixed = self.assign_suffixes(&new_tools, others);
-        for (new_tool, name) in new_tools.iter().zip(suffixed) {
-            let name = name.unwrap_or_else(|| new_tool.preferred.stem.clone());
-            assigned[new_tool.position.0][new_tool.position.1] = Some(name);
-        }
-        self.store(requests, &new_tools, &assigned);
-        assigned.into_iter().map(|names| names.into_iter().flatten().collect()).collect()
-    }
-
-    /// Finds the tools that already have names. A name that is no longer valid, because the prefix
-    /// or the naming has changed, becomes free before new names are assigned.
-    fn find_assigned<'a>(
-        &mut self,
-        requests: &[NameRequest<'a>],
-    ) -> (AssignedNames, Vec<NewTool<'a>>) {
         let mut new_tools = Vec::new();
-        let mut assigned = Vec::with_capacity(requests.len());
-        for (number, request) in requests.iter().enumerate() {
-            let mut known = self.servers.get_mut(request.server);
-            let mut names = Vec::with_capacity(request.tools.len());
-            for (index, (tool, preferred)) in request.tools.iter().copied().enumerate() {
-                let own = known.as_ref().and_then(|known| known.tools.get(tool)).cloned();
-                let fitting = own.clone().filter(|name| preferred.allows(name));
-                if let (Some(own), None) = (own, &fitting) {
-                    self.taken.remove(&own);
-                    known.as_mut().and_then(|known| known.tools.remove(tool));
-                    self.is_changed = true;
-                }
-                if fitting.is_none() {
-                    let position = (number, index);
-                    new_tools.push(NewTool { position, server: request.server, tool, preferred });
-                }
-                names.push(fitting);
-            }
-            assigned.push(names);
-        }
-        (assigned, new_tools)
-    }
-
-    /// Assigns preferred names that are free; returns the indices of the other tools.
-    fn assign_preferred(&mut self, new_tools: &[NewTool<'_>]) -> Vec<usize> {
-        let mut others = Vec::new();
-        for (index, new_tool) in new_tools.iter().enumerate() {
-            if new_tool.preferred.is_long {
-                others.push(index);
-                continue;
-            }
-            match self.taken.entry(new_tool.preferred.stem.clone()) {
-                Entry::Vacant(free) => {
-                    free.insert(TakenName { round: self.round, new_tool: index });
-                }
-                Entry::Occupied(mut taken) => {
-                    let rival = *taken.get();
-                    let is_open = rival.round == self.round;
-                    if is_open && new_tool.rank() < new_tools[rival.new_tool].rank() {
-                        taken.get_mut().new_tool = index;
-                        others.push(rival.new_tool);
-                    } else {
-                        others.push(index);
-                    }
-                }
-            }
-        }
-        others
-    }
-
-    /// Assigns names with suffixes; the result has one name per new tool.
-    ///
-    /// The order of the tools matters only if such a name is taken, which is rare. In this case
-    /// the tools are sorted and all suffixes are assigned again.
-    fn assign_suffixes(
-        &mut self,
-        new_tools: &[NewTool<'_>],
-        mut others: Vec<usize>,
-    ) -> Vec<Option<Arc<str>>> {
-        let mut names = vec![None; new_tools.len()];
-        let mut are_free = true;
-        for &index in &others {
-            names[index] = self.try_suffix(&new_tools[index], index, 0);
-            are_free = names[index].is_some();
-            if !are_free {
-                break;
-            }
-        }
-        if are_free {
-            return names;
-        }
-        for name in names.iter_mut().filter_map(Option::take) {
-            self.taken.remove(&name);
-        }
-        others.sort_unstable_by_key(|index| (new_tools[*index].server, new_tools[*index].tool));
-        for index in others {
-            names[index] =
-                (0..).find_map(|attempt| self.try_suffix(&new_tools[index], index, attempt));
-        }
-        names
-    }
-
-    /// Assigns a name with a suffix, if it is free.
-    fn try_suffix(
-        &mut self,
-        new_tool: &NewTool<'_>,
-        index: usize,
-        attempt: u32,
-    ) -> Option<Arc<str>> {
-        let name = new_tool.preferred.with_suffix(new_tool.server, new_tool.tool, attempt);
-        match self.taken.entry(name.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(TakenName { round: self.round, new_tool: index });
-                Some(name)
-            }
-            Entry::Occupied(_) => None,
-        }
-    }
-
-    fn store(
-        &mut self,
-        requests: &[NameRequest<'_>],
-        new_tools: &[NewTool<'_>],
-        assigned: &AssignedNames,
-    ) {
         for request in requests.iter().filter(|request| !request.tools.is_empty()) {
-            if !self.servers.contains_key(request.server) {
-                self.servers.insert(request.server.into(), ServerNames::default());
-            }
-            if let Some(known) = self.servers.get_mut(request.server)
-                && known.seen != self.today
-            {
-                known.seen = self.today;
-                self.is_changed = true;
-            }
+            self.find_new(request, &mut new_tools);
         }
-        let temporary = self.temporary.len();
+        self.taken.reserve(new_tools.len());
+        new_tools.sort_unstable_by_key(NewTool::rank);
+        let mut others = Vec::new();
         for new_tool in new_tools {
-            let name = &assigned[new_tool.position.0][new_tool.position.1];
-            if let Some(name) = name.as_ref().filter(|name| self.may_belong_to_skipped_server(name))
-            {
-                self.temporary.insert(name.clone());
+            let PreferredName { stem, is_long, .. } = new_tool.preferred;
+            if !is_long && self.taken.insert(stem.clone()) {
+                self.store(&new_tool, stem.clone());
+            } else {
+                others.push(new_tool);
             }
         }
-        self.is_changed |= new_tools.len() > self.temporary.len() - temporary;
-        for group in new_tools.chunk_by(|a, b| a.position.0 == b.position.0) {
-            let Some(known) = self.servers.get_mut(group[0].server) else { continue };
-            known.tools.reserve(group.len());
-            for new_tool in group {
-                let name = assigned[new_tool.position.0][new_tool.position.1].clone();
-                if let Some(name) = name {
-                    known.tools.insert(new_tool.tool.into(), name);
-                }
-            }
+        // A name with a suffix may be taken, too, so the order counts.
+        others.sort_unstable_by_key(|new_tool| (new_tool.server, new_tool.tool));
+        for new_tool in others {
+            let name = self.free_suffix(&new_tool);
+            self.store(&new_tool, name);
         }
         for request in requests {
             self.free_removed(request);
+        }
+        let names = requests.iter().map(|request| {
+            let known = self.servers.get(request.server);
+            request.tools.iter().filter_map(|(tool, _)| known?.tools.get(*tool).cloned()).collect()
+        });
+        names.collect()
+    }
+
+    /// Finds the tools that have no name. A name that is no longer valid, because the prefix or the
+    /// naming has changed, becomes free before new names are assigned.
+    fn find_new<'a>(&mut self, request: &NameRequest<'a>, new_tools: &mut Vec<NewTool<'a>>) {
+        let known = self.servers.entry(request.server.into()).or_default();
+        self.is_changed |= known.seen != self.today;
+        known.seen = self.today;
+        for (tool, preferred) in &request.tools {
+            match known.tools.get(*tool) {
+                Some(name) if preferred.allows(name) => continue,
+                Some(name) => {
+                    self.taken.remove(name);
+                    known.tools.remove(*tool);
+                    self.is_changed = true;
+                }
+                None => {}
+            }
+            new_tools.push(NewTool { server: request.server, tool, preferred });
+        }
+    }
+
+    /// Returns the first free name with a suffix, which is taken then.
+    fn free_suffix(&mut self, new_tool: &NewTool<'_>) -> Arc<str> {
+        let name =
+            |attempt| new_tool.preferred.with_suffix(new_tool.server, new_tool.tool, attempt);
+        let mut attempt = 0;
+        while !self.taken.insert(name(attempt)) {
+            attempt += 1;
+        }
+        name(attempt)
+    }
+
+    fn store(&mut self, new_tool: &NewTool<'_>, name: Arc<str>) {
+        if self.may_belong_to_skipped_server(&name) {
+            self.temporary.insert(name.clone());
+        } else {
+            self.is_changed = true;
+        }
+        if let Some(known) = self.servers.get_mut(new_tool.server) {
+            known.tools.insert(new_tool.tool.into(), name);
         }
     }
 

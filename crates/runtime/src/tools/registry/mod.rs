@@ -4,7 +4,7 @@
 //! mostly copies pointers. Denied and withheld tools are not listed, but they keep their names,
 //! and a call finds them and is refused with the reason.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use wharf_config::{Problem, text};
@@ -23,8 +23,6 @@ const MAX_SHOWN_CHARS: usize = 60;
 /// The tools of one server with their assigned names.
 #[derive(Debug)]
 pub(super) struct NamedTools {
-    /// Identifies the table that assigned the names.
-    table_id: Arc<()>,
     /// Sorted by name.
     offered: Vec<Arc<Tool>>,
     /// Sorted by name.
@@ -53,35 +51,27 @@ pub enum ToolMatch<'a> {
     Unknown,
 }
 
+impl<'a> ToolMatch<'a> {
+    fn of(tool: &'a Arc<Tool>) -> Self {
+        match tool.visibility() {
+            Visibility::Offered => Self::Tool(tool),
+            Visibility::Denied | Visibility::Withheld => Self::Hidden(tool),
+        }
+    }
+}
+
 impl Registry {
-    /// Builds the registry from the tools of all servers; of two lists of one server the first
-    /// counts.
+    /// Builds the registry from the tools of all servers.
     pub(crate) fn build(all_tools: &[Arc<ServerTools>], names: &mut NameTable) -> Self {
-        let mut servers = HashSet::with_capacity(all_tools.len());
-        let all_tools: Vec<&ServerTools> = all_tools
+        let unnamed: Vec<&ServerTools> = all_tools
             .iter()
-            .filter(|server_tools| servers.insert(server_tools.server()))
             .map(|server_tools| &**server_tools)
+            .filter(|server_tools| server_tools.named.get().is_none())
             .collect();
-        let has_names = |server_tools: &ServerTools| {
-            server_tools
-                .named
-                .get()
-                .is_some_and(|named| Arc::ptr_eq(&named.table_id, names.table_id()))
-        };
-        let (known, unnamed): (Vec<&ServerTools>, Vec<&ServerTools>) =
-            all_tools.into_iter().partition(|server_tools| has_names(server_tools));
-        let fresh = assign_names(&unnamed, names);
-        let other_tables: Vec<NamedTools> = unnamed
-            .iter()
-            .zip(fresh)
-            // `set` only fails for a list whose cached names are from another table.
-            .filter_map(|(server_tools, named)| server_tools.named.set(named).err())
-            .collect();
-        let groups = known.iter().chain(&unnamed).filter_map(|server_tools| {
-            server_tools.named.get().filter(|group| Arc::ptr_eq(&group.table_id, names.table_id()))
-        });
-        Self::merge(groups.chain(&other_tables).collect())
+        for (server_tools, named) in unnamed.iter().zip(assign_names(&unnamed, names)) {
+            server_tools.named.get_or_init(|| named);
+        }
+        Self::merge(all_tools.iter().filter_map(|server_tools| server_tools.named.get()).collect())
     }
 
     /// Returns the offered tools, sorted by name.
@@ -105,10 +95,9 @@ impl Registry {
     /// Finds a tool by its assigned name, else by `server/tool`, `server.tool`, `server tool` or
     /// `mcp__server__tool` with the raw names, else by a raw name that only one server has.
     pub fn find(&self, name: &str) -> ToolMatch<'_> {
-        for (tools, is_offered) in [(&self.tools, true), (&self.hidden, false)] {
+        for tools in [&self.tools, &self.hidden] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
-                let tool = &tools[index];
-                return if is_offered { ToolMatch::Tool(tool) } else { ToolMatch::Hidden(tool) };
+                return ToolMatch::of(&tools[index]);
             }
         }
         let all = || self.tools.iter().chain(&self.hidden);
@@ -119,14 +108,10 @@ impl Registry {
         if meant.is_empty() {
             meant = all().filter(|tool| tool.tool() == name).collect();
         }
-        match (meant.len(), meant.pop()) {
-            (1, Some(tool)) if tool.visibility() == Visibility::Offered => ToolMatch::Tool(tool),
-            (1, Some(tool)) => ToolMatch::Hidden(tool),
-            (_, Some(tool)) => {
-                meant.push(tool);
-                ToolMatch::Ambiguous(meant)
-            }
-            (_, None) => ToolMatch::Unknown,
+        match meant[..] {
+            [] => ToolMatch::Unknown,
+            [tool] => ToolMatch::of(tool),
+            [..] => ToolMatch::Ambiguous(meant),
         }
     }
 
@@ -178,9 +163,7 @@ fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedT
         .map(|server_tools| NameRequest {
             server: server_tools.server().as_str(),
             tools: (server_tools.tools.iter())
-                .map(|tool| {
-                    (&**server_tools.origin.listed.tools[tool.index].name(), &tool.preferred)
-                })
+                .map(|tool| (&**server_tools.listed()[tool.index].name(), &tool.preferred))
                 .collect(),
         })
         .collect();
@@ -194,18 +177,18 @@ fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedT
     let groups = all_tools.iter().zip(assigned).map(|(server_tools, assigned)| {
         let collisions = collisions(server_tools, &assigned, &owners);
         let (offered, hidden) = tools_of(server_tools, &assigned);
-        NamedTools { table_id: names.table_id().clone(), offered, hidden, collisions }
+        NamedTools { offered, hidden, collisions }
     });
     groups.collect()
 }
 
 /// Creates the tools of one server, offered and hidden ones, each sorted by name.
 fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
-    let (mut offered, mut hidden) = (Vec::with_capacity(assigned.len()), Vec::new());
-    for index in by_name(assigned) {
-        let tool = &server_tools.tools[index];
-        let tool = Arc::new(Tool {
-            name: assigned[index].clone(),
+    let mut named: Vec<_> = assigned.iter().zip(&server_tools.tools).collect();
+    named.sort_unstable_by_key(|(name, _)| *name);
+    let tools = named.into_iter().map(|(name, tool)| {
+        Arc::new(Tool {
+            name: name.clone(),
             origin: server_tools.origin.clone(),
             index: tool.index,
             schema: tool.schema.clone(),
@@ -213,36 +196,9 @@ fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>
             approval: tool.approval,
             visibility: tool.visibility,
             check: OnceLock::new(),
-        });
-        let is_offered = tool.visibility == Visibility::Offered;
-        if is_offered { &mut offered } else { &mut hidden }.push(tool);
-    }
-    (offered, hidden)
-}
-
-/// Returns the indices of distinct names in the order of the names.
-///
-/// The names of a server have a common prefix, and the next sixteen bytes mostly decide the order.
-/// Comparing them as integers in one array is much faster than comparing strings behind pointers.
-fn by_name(names: &[Arc<str>]) -> impl Iterator<Item = usize> {
-    let first = names.first().map_or("", |name| name).as_bytes();
-    let common = names.iter().fold(first.len(), |common, name| {
-        let pairs = name.as_bytes().iter().zip(&first[..common]);
-        pairs.take_while(|(own, first)| own == first).count()
+        })
     });
-    let telling = |name: &str| {
-        let mut bytes = [0; 16];
-        for (byte, own) in bytes.iter_mut().zip(&name.as_bytes()[common..]) {
-            *byte = *own;
-        }
-        u128::from_be_bytes(bytes)
-    };
-    let mut indices: Vec<(u128, usize)> =
-        names.iter().enumerate().map(|(index, name)| (telling(name), index)).collect();
-    indices.sort_unstable_by(|(a, left), (b, right)| {
-        a.cmp(b).then_with(|| names[*left].cmp(&names[*right]))
-    });
-    indices.into_iter().map(|(_, index)| index)
+    tools.partition(|tool| tool.visibility == Visibility::Offered)
 }
 
 /// Returns the tools that did not get their preferred names.
@@ -262,7 +218,7 @@ fn collisions(
 ) -> Option<Problem> {
     let count = renamed(server_tools, assigned).count();
     let told = renamed(server_tools, assigned).take(MAX_LISTED_NAMES).map(|(tool, name)| {
-        let raw = text::clip(server_tools.origin.listed.tools[tool.index].name(), MAX_SHOWN_CHARS);
+        let raw = text::clip(server_tools.listed()[tool.index].name(), MAX_SHOWN_CHARS);
         let stem = &tool.preferred.stem;
         let owner = owners.get(stem).map_or("another tool", String::as_str);
         format!("\"{raw}\" is {name}, since \"{}\" is {stem}", text::clip(owner, MAX_SHOWN_CHARS))
