@@ -3,7 +3,6 @@
 use std::fmt;
 
 use bytestring::ByteString;
-use serde::{Serialize, Serializer};
 
 use crate::scan::decode_string;
 
@@ -69,12 +68,6 @@ impl fmt::Display for Id {
                 formatter.write_str(&quoted)
             }
         }
-    }
-}
-
-impl Serialize for Id {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        crate::Json::trusted(self.to_string()).serialize(serializer)
     }
 }
 

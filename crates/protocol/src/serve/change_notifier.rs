@@ -11,7 +11,7 @@ use super::subscriptions::ServerSubscriptionFilter;
 use crate::Json;
 use crate::envelope::{self, Id};
 use crate::view::meta::key::SUBSCRIPTION_ID;
-use crate::view::with_meta;
+use crate::view::{send, with_meta};
 
 /// Sends change notifications to the clients of a server. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -82,8 +82,7 @@ impl ChangeNotifier {
 
     /// Notifies that the contents of a resource changed.
     pub fn resource_updated(&self, uri: &str) {
-        let params = Json::trusted(format!(r#"{{"uri":{}}}"#, serde_json::Value::from(uri)));
-        self.notify_all("notifications/resources/updated", Some(&params));
+        self.notify_all("notifications/resources/updated", Some(&send::resource(uri)));
     }
 
     /// Returns the client of an open session.

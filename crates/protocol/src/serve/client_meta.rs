@@ -4,15 +4,15 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
 use super::client::{Client, ClientDetails};
+use crate::Json;
+use crate::Members;
 use crate::envelope::{RpcError, code};
 use crate::era::{Era, Revision};
 use crate::scan::{self, decode_string};
 use crate::view::LogLevel;
 use crate::view::meta::key;
-use crate::{Json, Members};
+use crate::view::send::{encode, object};
 
 /// The `_meta` of a request.
 #[derive(Debug, Clone)]
@@ -85,15 +85,15 @@ impl ParamsMeta {
             Ok(revision) if revision.era() == Era::Modern => revision,
             _ => return Err(unsupported_version(&version)),
         };
-        let capabilities = object(meta, &members, key::CLIENT_CAPABILITIES);
+        let capabilities = object_member(meta, &members, key::CLIENT_CAPABILITIES);
         let capabilities = capabilities.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-        let info = object(meta, &members, key::CLIENT_INFO);
+        let info = object_member(meta, &members, key::CLIENT_INFO);
         let level = members.text(key::LOG_LEVEL).and_then(|level| LogLevel::named(&level));
         Ok(ClientMeta { revision, capabilities, info, level })
     }
 }
 
-fn object(meta: &Json, members: &Members<'_>, key: &str) -> Option<Json> {
+fn object_member(meta: &Json, members: &Members<'_>, key: &str) -> Option<Json> {
     members.get(key).map(|raw| meta.part(raw)).filter(Json::is_object)
 }
 
@@ -103,22 +103,15 @@ fn missing(what: &str) -> RpcError {
 
 /// Creates the error for an unsupported revision, with the list of supported ones.
 pub(crate) fn unsupported_version(requested: &str) -> RpcError {
-    #[derive(Serialize)]
-    struct Data<'a> {
-        requested: &'a str,
-        supported: Vec<&'static str>,
-    }
-
     // A legacy revision needs `initialize`. Listing it here would make the client repeat the same
     // request.
     let is_legacy = requested.parse::<Revision>().is_ok();
     let supported = supported_versions();
     let supported = if is_legacy { supported[..1].to_vec() } else { supported };
-    let error = RpcError::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version");
-    match Json::encode(&Data { requested, supported }) {
-        Ok(data) => error.with_data(data),
-        Err(_) => error,
-    }
+    RpcError::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(object([
+        ("requested", Some(encode(requested))),
+        ("supported", Some(encode(&supported))),
+    ]))
 }
 
 /// Returns the supported revisions, newest first.
@@ -130,7 +123,7 @@ pub(crate) fn supported_versions() -> Vec<&'static str> {
 ///
 /// `required` is an object of capabilities, such as `{"sampling":{}}`.
 pub fn missing_capability(required: &Json) -> RpcError {
-    let data = Json::trusted(format!(r#"{{"requiredCapabilities":{}}}"#, required.as_str()));
+    let data = object([("requiredCapabilities", Some(required.clone()))]);
     RpcError::new(code::MISSING_CAPABILITY, "Missing required client capability").with_data(data)
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::message_sink::MessageSink;
 use crate::Json;
 use crate::envelope::{self, Response, RpcError};
+use crate::view::send;
 
 type ResponseOutcome = Result<Json, RpcError>;
 
@@ -73,7 +74,7 @@ pub(crate) struct ClientRequest {
 impl Drop for ClientRequest {
     fn drop(&mut self) {
         if self.client_requests.lock().open.remove(&self.id).is_some() {
-            let params = Json::trusted(format!(r#"{{"requestId":{}}}"#, self.id));
+            let params = send::cancelled(self.id, None);
             self.sink.send_lossy(envelope::notification("notifications/cancelled", Some(&params)));
         }
     }

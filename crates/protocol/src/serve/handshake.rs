@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::client::{Client, ClientDetails};
 use super::client_meta::supported_versions;
 use super::legacy_session::LegacySession;
@@ -12,6 +10,7 @@ use super::service::ServiceCall;
 use crate::Json;
 use crate::envelope::RpcError;
 use crate::era::{Era, Revision};
+use crate::view::send::{encode, object};
 
 /// The parameters of `initialize`.
 pub(crate) struct InitializeParams {
@@ -57,42 +56,21 @@ impl InitializeParams {
 
 /// Answers `initialize`.
 pub(crate) async fn initialize(core: &ServerCore, client: &Client) -> Json {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct InitializeResult<'a> {
-        protocol_version: &'static str,
-        capabilities: Json,
-        server_info: &'a Json,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        instructions: Option<String>,
-    }
-
     let description = core.service().describe(client.clone()).await;
-    let result = InitializeResult {
-        protocol_version: client.revision().as_str(),
-        capabilities: description.capabilities,
-        server_info: core.info(),
-        instructions: description.instructions,
-    };
-    Json::encode(&result).unwrap_or_else(|_| Json::object())
+    object([
+        ("protocolVersion", Some(encode(client.revision().as_str()))),
+        ("capabilities", Some(description.capabilities)),
+        ("serverInfo", Some(core.info().clone())),
+        ("instructions", description.instructions.as_ref().map(encode)),
+    ])
 }
 
 /// Answers `server/discover`; the members of every modern result are added later.
 pub(crate) async fn discover(core: &ServerCore, call: &ServiceCall) -> Json {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct DiscoverResult {
-        supported_versions: Vec<&'static str>,
-        capabilities: Json,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        instructions: Option<String>,
-    }
-
     let description = core.service().describe(call.context.client().clone()).await;
-    let found = DiscoverResult {
-        supported_versions: supported_versions(),
-        capabilities: description.capabilities,
-        instructions: description.instructions,
-    };
-    Json::encode(&found).unwrap_or_else(|_| Json::object())
+    object([
+        ("supportedVersions", Some(encode(&supported_versions()))),
+        ("capabilities", Some(description.capabilities)),
+        ("instructions", description.instructions.as_ref().map(encode)),
+    ])
 }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::change_notifier::ChangeNotifier;
@@ -15,6 +14,7 @@ use crate::Json;
 use crate::envelope::{self, Id};
 use crate::era::Era;
 use crate::view::LogLevel;
+use crate::view::send::{encode, object};
 
 /// The context of a call: the client, and messages to it during the call. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -78,23 +78,21 @@ impl RequestContext {
 
     /// Sends a progress notification, if the client wants them.
     pub async fn progress(&self, progress: CallProgress<'_>) -> Result<(), SendError> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params<'a> {
-            progress_token: Json,
-            #[serde(flatten)]
-            progress: CallProgress<'a>,
-        }
-
-        let Some(progress_token) = self.progress_token() else { return Ok(()) };
-        let Ok(params) = Json::encode(&Params { progress_token, progress }) else { return Ok(()) };
+        let Some(token) = self.progress_token() else { return Ok(()) };
+        let params = object([
+            ("progressToken", Some(token)),
+            ("progress", Some(encode(&progress.progress))),
+            ("total", progress.total.as_ref().map(encode)),
+            ("message", progress.message.map(encode)),
+        ]);
         self.notify("notifications/progress", Some(&params)).await
     }
 
     /// Sends a log message, if the client wants messages of this level.
     pub async fn log(&self, level: LogLevel, data: &Json) -> Result<(), SendError> {
-        let params = format!(r#"{{"level":"{}","data":{}}}"#, level.as_str(), data.as_str());
-        self.notify("notifications/message", Some(&Json::trusted(params))).await
+        let params =
+            object([("level", Some(encode(level.as_str()))), ("data", Some(data.clone()))]);
+        self.notify("notifications/message", Some(&params)).await
     }
 
     /// Sends a request to the client and waits at most `within` for the response.
@@ -134,14 +132,12 @@ impl RequestContext {
 }
 
 /// The progress of a call.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct CallProgress<'a> {
     /// How much is done; must increase with every notification.
     pub progress: f64,
     /// How much there is to do in total, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
 }

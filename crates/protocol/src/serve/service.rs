@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use bytestring::ByteString;
 use futures_util::future::BoxFuture;
-use serde::Serialize;
 
 use super::client::Client;
 use super::headers::ParamHeaders;
@@ -15,6 +14,7 @@ use super::request_context::RequestContext;
 use super::subscriptions::ServerSubscriptionFilter;
 use crate::Json;
 use crate::envelope::{Id, RpcError};
+use crate::view::send::{encode, object};
 
 /// The future result of a call.
 pub type ServiceAnswer = BoxFuture<'static, Result<Json, RpcError>>;
@@ -98,13 +98,7 @@ pub struct ServerInfo(Json);
 impl ServerInfo {
     /// Creates the info from the two required members.
     pub fn new(name: &str, version: &str) -> Self {
-        #[derive(Serialize)]
-        struct Plain<'a> {
-            name: &'a str,
-            version: &'a str,
-        }
-
-        Self(Json::encode(&Plain { name, version }).unwrap_or_else(|_| Json::object()))
+        Self(object([("name", Some(encode(name))), ("version", Some(encode(version)))]))
     }
 
     /// Creates the info from a JSON object, which must have `name` and `version`.

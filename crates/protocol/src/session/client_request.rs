@@ -3,6 +3,7 @@
 use http::{HeaderName, HeaderValue};
 
 use super::{Deadline, Observer};
+use crate::view::send;
 use crate::{Json, envelope};
 
 /// A request that is ready to be sent.
@@ -25,6 +26,6 @@ pub(crate) struct ClientRequest<'a> {
 
 /// Returns the notification that cancels a request.
 pub(crate) fn cancel_notification(id: u64) -> Vec<u8> {
-    let params = Json::trusted(format!(r#"{{"requestId":{id},"reason":"no longer awaited"}}"#));
+    let params = send::cancelled(id, Some("no longer awaited"));
     envelope::notification("notifications/cancelled", Some(&params))
 }

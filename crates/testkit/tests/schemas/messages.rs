@@ -6,7 +6,7 @@ use wharf_protocol::Json;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::view::send::{
     self, ClientCapabilities, ClientInfo, CompletionRequest, ElicitationAnswer, ElicitationSupport,
-    Object, ProgressParams, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
+    Object, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
     TasksSupport,
 };
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
@@ -135,17 +135,8 @@ pub(crate) fn notifications(revision: Revision) -> Vec<MessageSample> {
         sample("notifications/cancelled", send::cancelled(7, Some("no longer wanted"))),
     ];
     if revision.era() == Era::Legacy {
-        let report = |token: &str| ProgressParams {
-            token: token.parse().unwrap(),
-            progress: 0.5,
-            total: Some(1.0),
-            message: Some("half".into()),
-        };
         all.push(bare("notifications/initialized"));
         all.push(bare("notifications/roots/list_changed"));
-        all.extend(["\"token\"", "3"].map(|token| {
-            sample("notifications/progress", send::progress(&report(token), revision))
-        }));
     }
     all
 }

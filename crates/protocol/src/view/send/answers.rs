@@ -2,9 +2,7 @@
 //!
 //! Before 2026-07-28 they are results of JSON-RPC requests, since then entries of `inputResponses`.
 
-use serde::Serialize;
-
-use super::{Object, encode};
+use super::{Object, encode, object};
 use crate::Json;
 use crate::era::Revision;
 use crate::view::content::{Content, ContentBlock};
@@ -22,19 +20,14 @@ pub enum ElicitationAnswer {
 
 /// Writes the result of `elicitation/create`.
 pub fn elicitation_result(answer: &ElicitationAnswer) -> Json {
-    #[derive(Serialize)]
-    struct Answer<'a> {
-        action: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<&'a Object>,
-    }
-
     let (action, content) = match answer {
-        ElicitationAnswer::Accept(content) => ("accept", content.as_ref()),
+        ElicitationAnswer::Accept(content) => {
+            ("accept", content.as_ref().map(|it| it.as_json().clone()))
+        }
         ElicitationAnswer::Decline => ("decline", None),
         ElicitationAnswer::Cancel => ("cancel", None),
     };
-    encode(&Answer { action, content })
+    object([("action", Some(encode(action))), ("content", content)])
 }
 
 /// The message of a model.
@@ -62,37 +55,20 @@ pub enum Unsendable {
 
 /// Writes the result of `sampling/createMessage`.
 pub fn sampling_result(answer: &SamplingAnswer, revision: Revision) -> Result<Json, Unsendable> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Answer<'a> {
-        role: &'static str,
-        content: Blocks<'a>,
-        model: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        stop_reason: Option<&'a str>,
-    }
-
-    #[derive(Serialize)]
-    #[serde(untagged)]
-    enum Blocks<'a> {
-        One(&'a Json),
-        Many(&'a [Json]),
-    }
-
     if !answer.content.iter().all(|block| is_known(block, revision)) {
         return Err(Unsendable::Kind);
     }
     let content = match answer.content.as_slice() {
-        [block] => Blocks::One(block),
-        blocks if revision >= Revision::V2025_11_25 => Blocks::Many(blocks),
+        [block] => block.clone(),
+        blocks if revision >= Revision::V2025_11_25 => encode(blocks),
         _ => return Err(Unsendable::Several),
     };
-    Ok(encode(&Answer {
-        role: "assistant",
-        content,
-        model: &answer.model,
-        stop_reason: answer.stop_reason.as_deref(),
-    }))
+    Ok(object([
+        ("role", Some(encode("assistant"))),
+        ("content", Some(content)),
+        ("model", Some(encode(&answer.model))),
+        ("stopReason", answer.stop_reason.as_ref().map(encode)),
+    ]))
 }
 
 fn is_known(block: &Json, revision: Revision) -> bool {
@@ -108,33 +84,25 @@ fn is_known(block: &Json, revision: Revision) -> bool {
 
 /// Writes a text block.
 pub fn text_block(text: &str) -> Json {
-    #[derive(Serialize)]
-    struct Block<'a> {
-        r#type: &'static str,
-        text: &'a str,
-    }
-
-    encode(&Block { r#type: "text", text })
+    object([("type", Some(encode("text"))), ("text", Some(encode(text)))])
 }
 
 /// A root that the client reports to servers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootEntry {
     /// The URI; must begin with `file://`.
     pub uri: String,
     /// The display name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 /// Writes the result of `roots/list`.
 pub fn roots_result(roots: &[RootEntry]) -> Json {
-    #[derive(Serialize)]
-    struct Answer<'a> {
-        roots: &'a [RootEntry],
-    }
-
-    encode(&Answer { roots })
+    let root = |root: &RootEntry| {
+        object([("uri", Some(encode(&root.uri))), ("name", root.name.as_ref().map(encode))])
+    };
+    let roots: Vec<Json> = roots.iter().map(root).collect();
+    object([("roots", Some(encode(&roots)))])
 }
 
 #[cfg(test)]

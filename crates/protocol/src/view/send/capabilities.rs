@@ -2,9 +2,7 @@
 //!
 //! The tools of a server may depend on them, so a session cannot change them.
 
-use serde::Serialize;
-
-use super::{EmptyObject, Object, PairsAsObject, encode};
+use super::{Object, object};
 use crate::Json;
 use crate::era::{Era, Revision};
 
@@ -68,120 +66,61 @@ impl ClientCapabilities {
     /// Writes the capabilities that the revision knows.
     pub fn render(&self, revision: Revision) -> Json {
         let has_modes = revision >= Revision::V2025_11_25;
-        let has_tasks = revision == Revision::V2025_11_25;
         let is_modern = revision.era() == Era::Modern;
-        encode(&CapabilitiesJson {
-            experimental: some_pairs(&self.experimental),
-            roots: self
-                .roots
-                .map(|roots| RootsJson { list_changed: roots.list_changed && !is_modern }),
-            sampling: self.sampling.map(|sampling| SamplingJson {
-                context: EmptyObject::when(sampling.context && has_modes),
-                tools: EmptyObject::when(sampling.tools && has_modes),
-            }),
-            elicitation: self.elicitation.and_then(|support| elicitation(support, revision)),
-            tasks: self.tasks.filter(|_| has_tasks).map(tasks),
-            extensions: some_pairs(&self.extensions).filter(|_| is_modern),
-        })
+        let list_changed =
+            |roots: RootsSupport| (roots.list_changed && !is_modern).then(|| Json::trusted("true"));
+        object([
+            ("experimental", settings(&self.experimental)),
+            ("roots", self.roots.map(|roots| object([("listChanged", list_changed(roots))]))),
+            (
+                "sampling",
+                self.sampling.map(|sampling| {
+                    object([
+                        ("context", flag(sampling.context && has_modes)),
+                        ("tools", flag(sampling.tools && has_modes)),
+                    ])
+                }),
+            ),
+            ("elicitation", self.elicitation.and_then(|support| elicitation(support, revision))),
+            ("tasks", self.tasks.filter(|_| revision == Revision::V2025_11_25).map(tasks)),
+            ("extensions", settings(&self.extensions).filter(|_| is_modern)),
+        ])
     }
+}
+
+/// Writes a capability that is declared by presence.
+fn flag(is_there: bool) -> Option<Json> {
+    is_there.then(Json::object)
 }
 
 /// Writes the capability for elicitation; before 2025-11-25 it has no modes and means forms.
-fn elicitation(support: ElicitationSupport, revision: Revision) -> Option<ElicitationJson> {
+fn elicitation(support: ElicitationSupport, revision: Revision) -> Option<Json> {
     if revision < Revision::V2025_06_18 {
         None
     } else if revision < Revision::V2025_11_25 {
-        support.form.then_some(ElicitationJson { form: None, url: None })
+        flag(support.form)
     } else {
-        let is_any = support.form || support.url;
-        is_any.then(|| ElicitationJson {
-            form: EmptyObject::when(support.form),
-            url: EmptyObject::when(support.url),
-        })
+        let modes = [("form", flag(support.form)), ("url", flag(support.url))];
+        (support.form || support.url).then(|| object(modes))
     }
 }
 
-fn tasks(support: TasksSupport) -> TasksJson {
-    let sampling = support.sampling.then_some(SamplingTasksJson { create_message: EmptyObject {} });
-    let elicitation =
-        support.elicitation.then_some(ElicitationTasksJson { create: EmptyObject {} });
-    let is_any = support.sampling || support.elicitation;
-    TasksJson {
-        list: EmptyObject::when(support.list),
-        cancel: EmptyObject::when(support.cancel),
-        requests: is_any.then_some(TaskRequestsJson { sampling, elicitation }),
-    }
+fn tasks(support: TasksSupport) -> Json {
+    let method = |is_there: bool, name| is_there.then(|| object([(name, Some(Json::object()))]));
+    let requests = [
+        ("sampling", method(support.sampling, "createMessage")),
+        ("elicitation", method(support.elicitation, "create")),
+    ];
+    object([
+        ("list", flag(support.list)),
+        ("cancel", flag(support.cancel)),
+        ("requests", (support.sampling || support.elicitation).then(|| object(requests))),
+    ])
 }
 
-fn some_pairs(pairs: &[(String, Object)]) -> Option<PairsAsObject<'_, Object>> {
-    (!pairs.is_empty()).then_some(PairsAsObject(pairs))
-}
-
-#[derive(Serialize)]
-struct CapabilitiesJson<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    experimental: Option<PairsAsObject<'a, Object>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    roots: Option<RootsJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<SamplingJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elicitation: Option<ElicitationJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<TasksJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extensions: Option<PairsAsObject<'a, Object>>,
-}
-
-#[derive(Serialize)]
-struct RootsJson {
-    #[serde(rename = "listChanged", skip_serializing_if = "std::ops::Not::not")]
-    list_changed: bool,
-}
-
-#[derive(Serialize)]
-struct SamplingJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<EmptyObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<EmptyObject>,
-}
-
-#[derive(Serialize)]
-struct ElicitationJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    form: Option<EmptyObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<EmptyObject>,
-}
-
-#[derive(Serialize)]
-struct TasksJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    list: Option<EmptyObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancel: Option<EmptyObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests: Option<TaskRequestsJson>,
-}
-
-#[derive(Serialize)]
-struct TaskRequestsJson {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampling: Option<SamplingTasksJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elicitation: Option<ElicitationTasksJson>,
-}
-
-#[derive(Serialize)]
-struct SamplingTasksJson {
-    #[serde(rename = "createMessage")]
-    create_message: EmptyObject,
-}
-
-#[derive(Serialize)]
-struct ElicitationTasksJson {
-    create: EmptyObject,
+fn settings(pairs: &[(String, Object)]) -> Option<Json> {
+    let members = pairs.iter().map(|(key, value)| (key.as_str(), Some(value.as_json().clone())));
+    (!pairs.is_empty()).then(|| object(members))
 }
 
 #[cfg(test)]

@@ -1,27 +1,21 @@
 //! Client info: name and version of the client.
 
-use serde::Serialize;
-
-use super::encode;
+use super::{encode, object};
 use crate::Json;
 use crate::era::Revision;
 
 /// The name and version of the client.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientInfo {
     /// The name.
     pub name: String,
     /// The version.
     pub version: String,
     /// The display name (from 2025-06-18 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description (from 2025-11-25 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The URL of the website (from 2025-11-25 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
 }
 
@@ -33,15 +27,16 @@ impl ClientInfo {
 
     /// Writes the members that the revision knows.
     pub(crate) fn render(&self, revision: Revision) -> Json {
-        let mut info = self.clone();
-        if revision < Revision::V2025_06_18 {
-            info.title = None;
-        }
-        if revision < Revision::V2025_11_25 {
-            info.description = None;
-            info.website_url = None;
-        }
-        encode(&info)
+        let since = |first: Revision, text: &Option<String>| {
+            text.as_ref().filter(|_| revision >= first).map(encode)
+        };
+        object([
+            ("name", Some(encode(&self.name))),
+            ("version", Some(encode(&self.version))),
+            ("title", since(Revision::V2025_06_18, &self.title)),
+            ("description", since(Revision::V2025_11_25, &self.description)),
+            ("websiteUrl", since(Revision::V2025_11_25, &self.website_url)),
+        ])
     }
 }
 

@@ -8,6 +8,7 @@ mod capabilities;
 mod info;
 mod object;
 mod params;
+mod request_meta;
 
 pub use answers::{
     ElicitationAnswer, RootEntry, SamplingAnswer, Unsendable, elicitation_result, roots_result,
@@ -19,38 +20,32 @@ pub use capabilities::{
 pub use info::ClientInfo;
 pub use object::{NotAnObject, Object};
 pub use params::{
-    CompletionRequest, ProgressParams, Reference, call_tool, cancelled, complete, directory,
-    get_prompt, initialize, listen, page, progress, resource, set_level, task, update_task,
-    with_responses,
+    CompletionRequest, Reference, call_tool, cancelled, complete, directory, get_prompt,
+    initialize, listen, page, resource, set_level, task, update_task, with_responses,
 };
 pub use request_meta::RequestMeta;
-
-mod request_meta;
 
 use serde::Serialize;
 
 use crate::Json;
 
 /// Encodes a value for which encoding cannot fail: string keys and validated JSON only.
-fn encode<T: Serialize>(value: &T) -> Json {
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }
 
-/// An empty object, for capabilities that are declared by presence.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct EmptyObject {}
-
-impl EmptyObject {
-    fn when(is_there: bool) -> Option<Self> {
-        is_there.then_some(Self {})
+/// Writes an object with these members, in their order; members without a value are left out.
+pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Json>)>) -> Json {
+    let mut text = String::from("{");
+    for (key, value) in members {
+        let Some(value) = value else { continue };
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(encode(key).as_str());
+        text.push(':');
+        text.push_str(value.as_str());
     }
-}
-
-/// Serializes key-value pairs as an object, in their order.
-struct PairsAsObject<'a, V>(&'a [(String, V)]);
-
-impl<V: Serialize> Serialize for PairsAsObject<'_, V> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
+    text.push('}');
+    Json::trusted(text)
 }

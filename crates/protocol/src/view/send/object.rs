@@ -1,7 +1,5 @@
 //! JSON that is known to be an object: the type of arguments.
 
-use serde::{Serialize, Serializer};
-
 use crate::Json;
 
 /// A JSON value that is an object.
@@ -32,12 +30,6 @@ impl TryFrom<Json> for Object {
 
     fn try_from(json: Json) -> Result<Self, NotAnObject> {
         if json.is_object() { Ok(Self(json)) } else { Err(NotAnObject) }
-    }
-}
-
-impl Serialize for Object {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
     }
 }
 
