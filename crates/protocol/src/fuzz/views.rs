@@ -8,7 +8,7 @@ use crate::Json;
 use crate::era::Revision;
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta, with_responses};
 use crate::view::{
-    Completion, ContentBlock, DiscoverResult, Elicitation, InitializeResult, InputRequired,
+    Completion, ContentBlock, DiscoverResult, Elicitation, InitializeResult, InputRequest,
     ListEntry, ListPage, LogMessage, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
     ResultType, Sampling, SubscriptionFilter, Task, ToolDefinition, ToolResult,
     UrlElicitationRequired, with_meta,
@@ -108,12 +108,12 @@ fn read_block(block: &ContentBlock) {
 }
 
 fn input_requests(json: &Json) {
-    let required = InputRequired::read(json.clone());
-    let state = required.request_state();
-    let keys: Vec<_> = required.requests().into_iter().map(|it| String::from(it.key)).collect();
+    let state = json.get("requestState").filter(|state| !state.is_null());
+    let keys: Vec<_> =
+        InputRequest::list(json).into_iter().map(|it| String::from(it.key)).collect();
     let answers: Vec<_> = keys.into_iter().map(|key| (key, Json::object())).collect();
     let again = with_responses(json, &answers, state.as_ref());
-    let echoed = InputRequired::read(again).request_state();
+    let echoed = again.get("requestState");
     assert!(state.is_none() || echoed == state, "the request state is sent back unchanged");
 
     let elicitation = Elicitation::read(json.clone());

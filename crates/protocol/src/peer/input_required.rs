@@ -13,7 +13,7 @@ use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
 use crate::session::RequestError;
-use crate::view::{InputRequest, InputRequired, ResultType, send};
+use crate::view::{InputRequest, ResultType, send};
 
 static RESULT_TYPE_KEY: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"\"resultType\""));
@@ -60,7 +60,7 @@ impl Peer {
                     )));
                 }
             }
-            let again = self.params_with_answers(params, result).await?;
+            let again = self.params_with_answers(params, &result).await?;
             result = self.request_with_headers(method, Some(&again), options, headers).await?;
         }
         match result_type(&result) {
@@ -69,11 +69,15 @@ impl Peer {
         }
     }
 
-    async fn params_with_answers(&self, params: &Json, result: Json) -> Result<Json, RequestError> {
-        let asked = InputRequired::read(result);
-        let answers = self.collect_answers(asked.requests()).await?;
+    async fn params_with_answers(
+        &self,
+        params: &Json,
+        result: &Json,
+    ) -> Result<Json, RequestError> {
+        let answers = self.collect_answers(InputRequest::list(result)).await?;
         // The request state is opaque and goes back byte for byte.
-        Ok(send::with_responses(params, &answers, asked.request_state().as_ref()))
+        let state = result.get("requestState").filter(|state| !state.is_null());
+        Ok(send::with_responses(params, &answers, state.as_ref()))
     }
 
     /// Asks the handler to answer each input request; the keys are those of the server.

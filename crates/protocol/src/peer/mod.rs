@@ -3,7 +3,7 @@
 //! `connection` sends one request and waits for its response. The rest uses it: `methods` (one
 //! function per method), `lists` (pagination), `input_required` (multi round-trip requests),
 //! `subscription`, `task` and `skill`. The state that is shared with the transports
-//! is in [`session`](crate::session).
+//! is in `session`.
 
 mod connection;
 mod handle;

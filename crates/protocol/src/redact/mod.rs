@@ -2,7 +2,7 @@
 //!
 //! A [`Redactor`] has the secrets of one server. It finds them unchanged and in common encodings:
 //! JSON-escaped, percent-encoded, Base64 (`encodings`). Text that arrives in chunks goes through a
-//! [`RedactedStream`]. Values that a server derives from a secret in any other way are not found.
+//! `RedactedStream`. Values that a server derives from a secret in any other way are not found.
 
 mod encodings;
 mod stream;
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
-pub use self::stream::RedactedStream;
+pub(crate) use self::stream::RedactedStream;
 
 /// The replacement for a secret.
 pub const REDACTED: &str = "•••";

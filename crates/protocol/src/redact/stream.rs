@@ -6,7 +6,7 @@ use super::{REDACTED, Redactor};
 
 /// Redacts a text that arrives in chunks; see [`Redactor::stream`].
 #[derive(Debug)]
-pub struct RedactedStream {
+pub(crate) struct RedactedStream {
     redactor: Redactor,
     held: Vec<u8>,
     /// The byte before the held bytes.

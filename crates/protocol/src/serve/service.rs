@@ -22,7 +22,7 @@ pub type ServiceAnswer = BoxFuture<'static, Result<Json, RpcError>>;
 /// The future description of a server.
 pub type DescriptionFuture = BoxFuture<'static, ServerDescription>;
 
-/// Answers the calls of clients; see [`McpServer`](super::Server) for an example.
+/// Answers the calls of clients; see [`McpServer`](super::McpServer) for an example.
 ///
 /// Calls run concurrently. When a call is cancelled, its token fires; if its future is not ready
 /// two seconds later, it is dropped. The answer of a cancelled call is discarded.

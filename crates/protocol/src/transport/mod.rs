@@ -2,7 +2,7 @@
 //!
 //! `process` owns the process tree and `stdio` uses its pipes. `streamable` and
 //! `http_sse` send requests through `authorized_client`, which adds credentials, and read event
-//! streams with `event_stream`, which parses them with `events`. HTTP itself is in [`http_client`](crate::http_client).
+//! streams with `event_stream`, which parses them with `events`. HTTP itself is in `http_client`.
 
 mod authorize;
 mod authorized_client;

@@ -8,26 +8,9 @@ use bytestring::ByteString;
 use super::fields::view;
 use crate::{Json, Members, scan};
 
-view! {
-    /// An `input_required` result: input requests to answer before the request is sent again.
-    InputRequired
-}
-
-impl InputRequired {
-    /// Returns the input requests, in order.
-    pub(crate) fn requests(&self) -> Vec<InputRequest> {
-        InputRequest::list(&self.raw)
-    }
-
-    /// Returns the state that must be sent back unchanged, if there is one.
-    pub(crate) fn request_state(&self) -> Option<Json> {
-        self.raw.get("requestState").filter(|state| !state.is_null())
-    }
-}
-
 /// One input request in a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputRequest {
+pub(crate) struct InputRequest {
     /// The key of the answer in `inputResponses`.
     pub(crate) key: ByteString,
     /// The method, such as `elicitation/create`; empty if missing.
@@ -38,7 +21,7 @@ pub struct InputRequest {
 
 impl InputRequest {
     /// Reads the input requests in a result or in a task.
-    pub(super) fn list(raw: &Json) -> Vec<Self> {
+    pub(crate) fn list(raw: &Json) -> Vec<Self> {
         let Some(requests) = raw.object_at("inputRequests") else { return Vec::new() };
         let read = |(key, request): (&str, &serde_json::value::RawValue)| {
             let [method, params] = scan::find(request.get(), ["method", "params"]);
@@ -123,30 +106,21 @@ mod tests {
     }
 
     #[test]
-    fn input_requests_keep_their_order_and_the_request_state_its_bytes() {
-        let result = InputRequired::read(json(
-            r#"{"resultType":"input_required","requestState":"{\"a\": \u00e9}",
-            "inputRequests":{"z":{"method":"roots/list"},
+    fn input_requests_keep_their_order_and_may_be_missing() {
+        let check = |text: &str, expected: &[&str]| {
+            let requests = InputRequest::list(&json(text)).into_iter();
+            let rendered: Vec<_> = requests
+                .map(|it| format!("{} {} {}", it.key, it.method, it.params.is_some()))
+                .collect();
+            assert_eq!(rendered, expected, "{text}");
+        };
+        check(
+            r#"{"inputRequests":{"z":{"method":"roots/list"},
             "a":{"method":"elicitation/create","params":{"message":"m"}},"bad":7}}"#,
-        ));
-        let rendered: Vec<_> = result
-            .requests()
-            .into_iter()
-            .map(|request| {
-                format!("{} {} {}", request.key, request.method, request.params.is_some())
-            })
-            .collect();
-        assert_eq!(rendered, ["z roots/list false", "a elicitation/create true", "bad  false"]);
-        assert_eq!(result.request_state().unwrap().as_str(), r#""{\"a\": \u00e9}""#);
-    }
-
-    #[test]
-    fn a_result_without_input_requests_has_none() {
-        for text in
-            ["{}", r#"{"inputRequests":null,"requestState":null}"#, r#"{"inputRequests":[1]}"#]
-        {
-            let result = InputRequired::read(json(text));
-            assert!(result.requests().is_empty() && result.request_state().is_none(), "{text}");
+            &["z roots/list false", "a elicitation/create true", "bad  false"],
+        );
+        for text in ["{}", r#"{"inputRequests":null}"#, r#"{"inputRequests":[1]}"#] {
+            check(text, &[]);
         }
     }
 

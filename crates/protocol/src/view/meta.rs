@@ -9,7 +9,7 @@ use crate::Json;
 use crate::scan::{self, is_key};
 
 /// The keys in `_meta` that the specification names.
-pub mod key {
+pub(crate) mod key {
     /// In a request: the protocol revision.
     pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// In a request: the client capabilities.
@@ -30,17 +30,7 @@ pub mod key {
 ///
 /// Existing entries keep their position; a new entry replaces an existing one with the same key.
 /// Of new entries with the same key the last counts. Parameters that are not an object are dropped.
-///
-/// ```
-/// use wharf_protocol::{Json, view::with_meta};
-///
-/// let params: Json = r#"{"name": "echo", "arguments": {"n": 1.0}}"#.parse()?;
-/// let params = with_meta(Some(&params), &[("progressToken", "7")]);
-/// let expected = r#"{"_meta":{"progressToken":7},"name": "echo", "arguments": {"n": 1.0}}"#;
-/// assert_eq!(params.as_str(), expected);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-pub fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
+pub(crate) fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
     let params = params.map_or("{}", Json::as_str);
     if entries.is_empty() {
         return with_members(params, &[]);

@@ -19,7 +19,7 @@ mod fields;
 mod handshake;
 mod input_request;
 mod list_page;
-pub mod meta;
+pub(crate) mod meta;
 mod notification;
 mod prompt;
 mod resource;
@@ -36,11 +36,8 @@ mod violation;
 
 pub use content::{Content, ContentBlock};
 pub use handshake::{DiscoverResult, InitializeResult};
-pub use input_request::{
-    Elicitation, ElicitationMode, InputRequest, InputRequired, UrlElicitationRequired,
-};
-pub use list_page::{CacheHints, CacheScope, ListEntry, ListPage, MemberSpans, RejectedEntry};
-pub use meta::with_meta;
+pub use input_request::{Elicitation, ElicitationMode, UrlElicitationRequired};
+pub use list_page::{CacheHints, ListEntry, ListPage, MemberSpans, RejectedEntry};
 pub use notification::{LogLevel, LogMessage};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult, Role};
 pub use resource::{ReadResult, Resource, ResourceBody, ResourceContents, ResourceTemplate};
@@ -50,7 +47,13 @@ pub use server_capabilities::{Feature, Implementation, ServerCapabilities};
 #[cfg(feature = "skills")]
 pub use skill::{Skill, SkillFile, SkillFiles};
 pub use subscription_filter::SubscriptionFilter;
-pub use task::{Task, TaskStatus};
+pub use task::Task;
 pub use tool::{ToolDefinition, ToolHints};
-pub use tool_result::{Completion, ResultType, ToolResult};
-pub use violation::{JsonType, ProtocolViolation, ViolationKind};
+pub use tool_result::{Completion, ToolResult};
+pub use violation::ProtocolViolation;
+
+pub(crate) use input_request::InputRequest;
+pub(crate) use meta::with_meta;
+pub(crate) use task::TaskStatus;
+pub(crate) use tool_result::ResultType;
+pub(crate) use violation::ViolationKind;

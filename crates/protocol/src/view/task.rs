@@ -41,7 +41,7 @@ entry! {
 
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskStatus {
+pub(crate) enum TaskStatus {
     /// It is running; also used for an unknown status.
     Working,
     /// It waits for answers to its input requests.

@@ -12,10 +12,10 @@ use crate::{Json, scan};
 
 /// The type of a result (2026-07-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResultType {
+pub(crate) enum ResultType {
     /// A complete result; also every result without a type.
     Complete,
-    /// Input requests that must be answered first: [`InputRequired`](super::InputRequired).
+    /// Input requests that must be answered first: [`InputRequest`](super::InputRequest).
     InputRequired,
     /// A task that will have the result later: [`Task`](super::Task).
     Task,

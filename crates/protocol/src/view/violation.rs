@@ -27,7 +27,7 @@ pub struct ProtocolViolation {
 
 /// What is wrong with a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ViolationKind {
+pub(crate) enum ViolationKind {
     /// It is required and missing.
     Missing,
     /// It is an empty string, which is not allowed.
@@ -45,7 +45,7 @@ pub enum ViolationKind {
 
 /// The six types of JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonType {
+pub(crate) enum JsonType {
     /// `null`.
     Null,
     /// `true` or `false`.

@@ -97,7 +97,7 @@ pub struct CacheHints {
 
 /// Who may get a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CacheScope {
+pub(crate) enum CacheScope {
     /// Only clients with the same authorization.
     #[default]
     Private,

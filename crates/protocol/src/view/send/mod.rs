@@ -1,7 +1,7 @@
 //! Builders for what the client sends: params, capabilities, responses.
 //!
 //! They write only what the revision knows: a server may validate against its schema and reject
-//! unknown members. `_meta` is added last, by [`with_meta`](super::with_meta).
+//! unknown members. `_meta` is added last, by `with_meta`.
 
 mod answers;
 mod capabilities;
