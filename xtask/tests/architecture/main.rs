@@ -9,6 +9,7 @@ mod layout;
 mod literals;
 mod manifests;
 mod modules;
+mod parameters;
 mod rule;
 mod sources;
 mod texts;
@@ -107,4 +108,9 @@ fn every_path_in_the_architecture_exists() {
 #[test]
 fn every_term_of_the_index_is_in_the_header_of_its_file() {
     check(&index::TERMS);
+}
+
+#[test]
+fn no_parameter_is_a_tuple_pattern() {
+    check(&parameters::NO_TUPLE_PATTERNS);
 }

@@ -18,6 +18,14 @@ use crate::view::{InputRequest, ResultType, send};
 static RESULT_TYPE_KEY: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"\"resultType\""));
 
+/// A request that is repeated with the answers to input requests.
+struct Exchange<'a> {
+    method: &'a str,
+    params: &'a Json,
+    options: &'a RequestOptions,
+    headers: &'a [(HeaderName, HeaderValue)],
+}
+
 impl Peer {
     /// Sends a request, answers the input requests of the server, and returns the final result.
     ///
@@ -37,18 +45,18 @@ impl Peer {
         if self.era() == Era::Legacy || result_type(&result) == ResultType::Complete {
             return Ok(result);
         }
-        let rest = Box::pin(self.answer_and_repeat(method, params, options, (headers, result)));
+        let exchange = Exchange { method, params, options, headers };
+        let rest = Box::pin(self.answer_and_repeat(exchange, result));
         rest.await.map_err(RequestError::after_start)
     }
 
     /// Answers input requests and repeats the request until there is a final result.
     async fn answer_and_repeat(
         &self,
-        method: &str,
-        params: &Json,
-        options: &RequestOptions,
-        (headers, mut result): (&[(HeaderName, HeaderValue)], Json),
+        exchange: Exchange<'_>,
+        mut result: Json,
     ) -> Result<Json, RequestError> {
+        let Exchange { method, params, options, headers } = exchange;
         for _ in 0..self.limits().rounds {
             match result_type(&result) {
                 ResultType::Complete | ResultType::Task => return Ok(result),

@@ -14,7 +14,7 @@ const MAX_SUBSCRIBED_RESOURCES: usize = 10_000;
 
 /// The id of a session. It grants access to the session, so it is random and never logged.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct SessionId(Arc<str>);
+pub struct SessionId(Arc<str>);
 
 impl SessionId {
     /// Generates an id of 128 random bits.

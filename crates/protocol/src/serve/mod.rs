@@ -32,6 +32,7 @@ pub use client::{Client, SendError};
 pub use client_meta::missing_capability;
 pub use headers::{MalformedHeader, ParamHeaders, header_mismatch};
 pub use http::{BearerToken, HttpServerOptions};
+pub use legacy_session::SessionId;
 pub use request_context::{CallProgress, RequestContext};
 pub use server::McpServer;
 pub use service::{

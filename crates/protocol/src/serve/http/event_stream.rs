@@ -25,11 +25,12 @@ pub(super) enum StreamOpening {
 /// Returns a response with the events of a feed; `busy` keeps the session in use.
 pub(super) fn event_stream_response(
     reader: EventQueueReader,
-    opening: (StreamOpening, Duration),
+    opening: StreamOpening,
+    retry: Duration,
     keep_alive: Duration,
     busy: Option<SessionUseGuard>,
 ) -> Response {
-    let first = opening_bytes(&reader, opening);
+    let first = opening_bytes(&reader, opening, retry);
     let state = EventStreamBody { reader, first, keep_alive, _busy: busy };
     let chunks = stream::unfold(state, async |mut flow| {
         let chunk = flow.next().await?;
@@ -46,7 +47,8 @@ pub(super) fn event_stream_response(
 
 fn opening_bytes(
     reader: &EventQueueReader,
-    (opening, retry): (StreamOpening, Duration),
+    opening: StreamOpening,
+    retry: Duration,
 ) -> Option<Bytes> {
     let data = match opening {
         StreamOpening::None => return None,

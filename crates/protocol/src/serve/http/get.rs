@@ -28,8 +28,14 @@ pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
             None => return reply::plain_error(StatusCode::BAD_REQUEST, "Unknown event id"),
         },
     };
-    let opening = (StreamOpening::Fields, app.options.retry);
-    event_stream_response(reader, opening, app.options.keep_alive, Some(session.mark_used()))
+    let (options, busy) = (&app.options, session.mark_used());
+    event_stream_response(
+        reader,
+        StreamOpening::Fields,
+        options.retry,
+        options.keep_alive,
+        Some(busy),
+    )
 }
 
 /// Ends a session.

@@ -126,7 +126,7 @@ impl PostExchange {
         let queue = Arc::clone(&self.queue);
         // Most answers are ready immediately, so that spawning would cost more than the call.
         if let Some(outcome) = server::poll_once(&mut answer).await {
-            return write_answer(&self.app, &queue, (&id, shape), outcome);
+            return write_answer(&self.app, &queue, &id, shape, outcome);
         }
         let token = context.cancellation().clone();
         let running = self.client.legacy_session().map(|session| session.running_calls());
@@ -159,7 +159,7 @@ impl PostExchange {
             session.keep(Arc::clone(&self.queue));
         }
         let options = &self.app.options;
-        event_stream_response(self.reader, (opening, options.retry), options.keep_alive, self.busy)
+        event_stream_response(self.reader, opening, options.retry, options.keep_alive, self.busy)
     }
 }
 
@@ -180,7 +180,7 @@ impl SpawnedCall {
         held: (Option<RunningCallGuard>, Option<SessionUseGuard>, Arc<OwnedSemaphorePermit>),
     ) {
         match server::answer_unless_cancelled(self.answer, &self.context).await {
-            Some(outcome) => write_answer(&self.app, &self.queue, (&self.id, self.shape), outcome),
+            Some(outcome) => write_answer(&self.app, &self.queue, &self.id, self.shape, outcome),
             None => self.queue.skip_answer(),
         }
         drop(held);
@@ -190,7 +190,8 @@ impl SpawnedCall {
 fn write_answer(
     app: &App,
     queue: &EventQueue,
-    (id, shape): (&Id, ResultShape),
+    id: &Id,
+    shape: ResultShape,
     outcome: Result<Json, RpcError>,
 ) {
     let status = match &outcome {
