@@ -1,7 +1,8 @@
 //! Reads the URL of a URL elicitation and splits it, so that the person sees which host it leads
 //! to.
 
-use url::{Host, Position, Url};
+use url::{Position, Url};
+use wharf_config::ServerUrl;
 
 /// The maximum length of a URL, in bytes.
 const MAX_BYTES: usize = 8 * 1024;
@@ -75,13 +76,8 @@ impl UrlElicitation {
 
     /// Tells whether the connection would be unencrypted and leave this machine.
     pub fn is_unencrypted(&self) -> bool {
-        let is_here = match self.0.host() {
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        self.0.scheme() == "http" && !is_here
+        let url = self.url().parse::<ServerUrl>();
+        url.ok().is_none_or(|url| url.is_unencrypted_remote())
     }
 }
 
@@ -112,6 +108,9 @@ mod tests {
         check("http://a.example/", "http://[a.example]/ open");
         check("http://127.0.0.1:99/", "http://[127.0.0.1]:99/");
         check("http://localhost/", "http://[localhost]/");
+        check("http://app.localhost./", "http://[app.localhost.]/");
+        check("http://[::ffff:127.0.0.1]/", "http://[[::ffff:7f00:1]]/");
+        check("http://[::ffff:10.0.0.2]/", "http://[[::ffff:a00:2]]/ open");
     }
 
     #[test]
