@@ -6,9 +6,14 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
+/// Returns the seconds since 1970; times before it become its beginning.
+pub fn unix_seconds(moment: SystemTime) -> u64 {
+    moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
 /// Formats a timestamp as RFC 3339 in UTC, to the second. Times before 1970 become its beginning.
 pub fn rfc3339(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = unix_seconds(moment);
     let (mut year, mut days) = (1970, seconds / DAY);
     while days >= days_of(year) {
         days -= days_of(year);

@@ -2,9 +2,10 @@
 //! its server and to the pins of its tools.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use wharf_config::time::unix_seconds;
 
 use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
 use super::revoke::RememberedApproval;
@@ -119,7 +120,7 @@ impl Grants {
         }
         for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
             grant.everything |= scope == GrantScope::Server;
-            grant.given = now();
+            grant.given = unix_seconds(SystemTime::now());
         }
         self.pin(call);
     }
@@ -161,8 +162,4 @@ impl Grant {
     fn is_for(&self, call: &ProposedCall) -> bool {
         self.server == call.request.server && self.definition == call.definition
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
 }

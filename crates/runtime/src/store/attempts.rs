@@ -10,17 +10,15 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use wharf_config::text::clip;
+use wharf_config::time::unix_seconds;
 use wharf_protocol::Json;
 
 use super::folder_lock::FolderLock;
-use super::record_file::{RecordFile, Records, seconds, time_at};
+use super::record_file::{MAX_AGE, RecordFile, Records, time_at};
 use super::record_keys::RecordKey;
 
 /// The file in the cache folder.
 pub(super) const FILE: &str = "attempts.json";
-
-/// Older records are ignored.
-const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// An unchanged record is rewritten only if the stored one is older than this.
 const REWRITE_AFTER: Duration = Duration::from_secs(60);
@@ -47,7 +45,7 @@ impl LastAttempt {
 
     /// Returns the record of an attempt that ended just now.
     pub(crate) fn now(error: Option<&str>) -> Self {
-        let at = time_at(seconds(SystemTime::now()));
+        let at = time_at(unix_seconds(SystemTime::now()));
         Self { at, error: error.map(|error| clip(error, MAX_ERROR_LENGTH)) }
     }
 
@@ -55,14 +53,15 @@ impl LastAttempt {
     /// with a wrong clock).
     pub(super) fn read(record: &Json) -> Option<Self> {
         let record: AttemptRecord = record.to()?;
-        let age = seconds(SystemTime::now()).checked_sub(record.at)?;
+        let age = unix_seconds(SystemTime::now()).checked_sub(record.at)?;
         let error = record.error.map(|error| clip(&error, MAX_ERROR_LENGTH));
         (age <= MAX_AGE.as_secs()).then(|| Self { at: time_at(record.at), error })
     }
 
     /// Tells whether it need not be written, because the earlier record is recent and equal.
     fn is_redundant_after(&self, earlier: &Self) -> bool {
-        let is_recent = seconds(self.at).abs_diff(seconds(earlier.at)) < REWRITE_AFTER.as_secs();
+        let is_recent =
+            unix_seconds(self.at).abs_diff(unix_seconds(earlier.at)) < REWRITE_AFTER.as_secs();
         is_recent && self.error == earlier.error
     }
 }
@@ -140,7 +139,7 @@ fn put(records: &mut Records, key: &RecordKey, attempt: &LastAttempt) {
     let Some(hash) = &key.hash else { return };
     let earlier = records.get(hash).and_then(LastAttempt::read);
     let (server, error) = (key.server.clone(), attempt.error.clone());
-    let record = Json::encode(&AttemptRecord { server, at: seconds(attempt.at), error });
+    let record = Json::encode(&AttemptRecord { server, at: unix_seconds(attempt.at), error });
     if let (Ok(record), false) = (record, earlier.is_some_and(|it| it.at > attempt.at)) {
         records.put(hash, record);
     }
@@ -195,7 +194,7 @@ mod tests {
         /// Renders a record as its age, rounded to ten seconds, and its error.
         fn render(&self, server: &str) -> Option<(u64, Option<String>)> {
             let last = self.open().load().get(&self.key(server))?;
-            let age = seconds(SystemTime::now()) - seconds(last.at);
+            let age = unix_seconds(SystemTime::now()) - unix_seconds(last.at);
             Some((age / 10 * 10, last.error))
         }
 
@@ -210,7 +209,7 @@ mod tests {
     }
 
     fn ended(ago: u64, error: Option<&str>) -> LastAttempt {
-        let at = time_at(seconds(SystemTime::now()) - ago);
+        let at = time_at(unix_seconds(SystemTime::now()) - ago);
         LastAttempt { at, error: error.map(str::to_owned) }
     }
 

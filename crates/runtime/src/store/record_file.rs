@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use wharf_config::store::{self, MAX_FILE_BYTES, StoreError, StoreErrorKind, private_file};
+use wharf_config::time::unix_seconds;
 use wharf_protocol::Json;
 
 use super::folder_lock::FolderLock;
@@ -27,6 +28,9 @@ const VERSION: &str = "1";
 
 /// How long a missing record may count as lost after damage.
 const DAMAGE_MAX_AGE: Duration = Duration::from_secs(90 * 24 * 3600);
+
+/// Older records of a cache are ignored.
+pub(super) const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The maximum size of all records of a file, in bytes.
 pub(super) const MAX_BYTES: usize = 14 << 20;
@@ -136,12 +140,12 @@ impl Records {
 
     /// Returns an empty set of records that notes the loss of earlier ones.
     pub(super) fn after_damage() -> Self {
-        Self { damaged: Some(seconds(SystemTime::now())), ..Self::default() }
+        Self { damaged: Some(unix_seconds(SystemTime::now())), ..Self::default() }
     }
 
     /// Tells whether a missing record may have been lost.
     pub(super) fn may_have_lost_records(&self) -> bool {
-        let age = |damaged| seconds(SystemTime::now()).saturating_sub(damaged);
+        let age = |damaged| unix_seconds(SystemTime::now()).saturating_sub(damaged);
         self.damaged.is_some_and(|damaged| age(damaged) <= DAMAGE_MAX_AGE.as_secs())
     }
 
@@ -215,11 +219,6 @@ impl Records {
         let fits = text.len() as u64 <= MAX_FILE_BYTES;
         if fits { Ok(text) } else { Err(io::ErrorKind::FileTooLarge.into()) }
     }
-}
-
-/// Returns the seconds since 1970.
-pub(super) fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 /// Returns the time of a number of seconds since 1970; an invalid time counts as 1970.
@@ -363,7 +362,7 @@ mod tests {
         let whole = fs::read_to_string(&path).unwrap();
         let (_, rest) = whole.split_once("\"damaged\":").unwrap();
         let (damaged, _) = rest.split_once(',').unwrap();
-        let long_ago = seconds(SystemTime::now()) - DAMAGE_MAX_AGE.as_secs() - 60;
+        let long_ago = unix_seconds(SystemTime::now()) - DAMAGE_MAX_AGE.as_secs() - 60;
         let later = whole.replace(damaged, &long_ago.to_string());
         private_file::replace(&path, later.as_bytes()).unwrap();
         assert!(!file.load().unwrap().may_have_lost_records());

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wharf_config::store::private_file::hex;
+use wharf_config::time::unix_seconds;
 use wharf_protocol::Json;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::ListCut;
@@ -20,15 +21,12 @@ use wharf_protocol::view::{ClientCapabilities, ListPage, ToolDefinition};
 
 use super::attempts;
 use super::folder_lock::{FolderLock, LOCK_TIMEOUT};
-use super::record_file::{RecordFile, Records, seconds, time_at};
+use super::record_file::{MAX_AGE, RecordFile, Records, time_at};
 use super::record_keys::{RecordKey, RecordKeys};
 use super::server_identity::ServerIdentity;
 
 /// The file in the cache folder.
 pub(super) const FILE: &str = "tools.json";
-
-/// Older records are ignored.
-const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// An unchanged record is rewritten only if the stored one is older than this.
 const REWRITE_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -223,7 +221,7 @@ impl CachedServer {
         let instructions = self.instructions.clone();
         let record = CacheRecord {
             server: server.to_owned(),
-            saved: seconds(self.saved),
+            saved: unix_seconds(self.saved),
             revision: self.revision.map(|revision| revision.to_string()),
             instructions: instructions.filter(|text| text.len() <= MAX_INSTRUCTIONS),
             cut: self.cut,
@@ -243,7 +241,7 @@ fn saved(record: &Json) -> Option<u64> {
 }
 
 fn is_old(record: &Json) -> bool {
-    let age = |saved| seconds(SystemTime::now()).saturating_sub(saved);
+    let age = |saved| unix_seconds(SystemTime::now()).saturating_sub(saved);
     saved(record).is_none_or(|saved| age(saved) > MAX_AGE.as_secs())
 }
 
@@ -282,8 +280,9 @@ mod tests {
         r#"{"tools":[{"name":"b","inputSchema":{"maximum":1e400}},{"name":"a","x":"\n"}]}"#;
 
     /// The same time for all entries of a test, in whole seconds as in the file.
-    static NOW: LazyLock<SystemTime> =
-        LazyLock::new(|| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds(SystemTime::now())));
+    static NOW: LazyLock<SystemTime> = LazyLock::new(|| {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(unix_seconds(SystemTime::now()))
+    });
 
     fn entry() -> CachedServer {
         let page: ListPage<ToolDefinition> = ListPage::read(&LIST.parse().unwrap());

@@ -12,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use wharf_config::time::unix_seconds;
+
 use super::naming::{Naming, PreferredName};
 
 /// The maximum number of removed tools of a server that keep their names; only a server that keeps
@@ -53,8 +55,7 @@ pub(crate) type UnsavedNames = Vec<(Arc<str>, ServerNames)>;
 
 /// Returns the number of days since 1970.
 pub(crate) fn today() -> u32 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u32::try_from(since.as_secs() / 86_400).unwrap_or(u32::MAX)
+    u32::try_from(unix_seconds(SystemTime::now()) / 86_400).unwrap_or(u32::MAX)
 }
 
 /// The tools of one server that need names; the raw names are distinct.
