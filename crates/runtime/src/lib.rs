@@ -53,7 +53,7 @@ pub use event::{Event, Events};
 pub use execute::{CallOptions, ToolRef};
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};
 pub use log_entry::LogEntry;
-pub use logs::{log_entries, log_path, log_tail};
+pub use logs::{log_entries, log_path};
 pub use options::{Options, StartupMode};
 pub use resolve::{
     CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
