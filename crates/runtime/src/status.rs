@@ -236,17 +236,13 @@ impl ServerFailure {
 
     /// Makes the failure of a server that did not list its tools.
     pub(crate) fn from_list_error(error: &RequestError, stderr: String, secrets: &Secrets) -> Self {
-        let kind = match error {
-            RequestError::TimedOut { .. } => FailureKind::TimedOut,
-            RequestError::Unauthorized { .. } => FailureKind::NeedsAuth,
-            _ => FailureKind::Connect,
-        };
-        let hint = match error {
-            RequestError::TimedOut { .. } => Some(advice::RAISE_TIMEOUT.to_owned()),
-            _ => advice::on_connecting(error, &stderr).map(|hint| secrets.redact(&hint)),
-        };
-        let message = format!("could not list its tools: {}", error_with_causes(error, secrets));
-        Self { kind, message, hint, http_status: http_status(error), stderr }
+        let failure = Self::from_request_error(error, stderr, secrets);
+        let message = format!("could not list its tools: {}", failure.message);
+        match failure.kind {
+            FailureKind::TimedOut => Self { message, ..failure }.hint(advice::RAISE_TIMEOUT),
+            FailureKind::Lost => Self { message, kind: FailureKind::Connect, ..failure },
+            _ => Self { message, ..failure },
+        }
     }
 
     /// Makes the failure of a lost session.
@@ -281,12 +277,12 @@ pub(crate) fn one_line(message: &str, stderr: Option<&str>) -> String {
 
 /// Renders an error and its causes in one line, each level once, redacted. The text is cut after it
 /// is redacted: a part of a secret would not be found.
-fn error_with_causes(error: &dyn Error, secrets: &Secrets) -> String {
+pub(crate) fn error_with_causes(error: &dyn Error, secrets: &Secrets) -> String {
     let mut message = clip(&secrets.redact(&error.to_string()), MAX_REASON);
     let mut source = error.source();
     while let Some(cause) = source {
         let text = clip(&secrets.redact(&cause.to_string()), MAX_REASON);
-        if !message.ends_with(&text) && message.len() < MAX_REASON {
+        if !message.contains(&text) && message.len() < MAX_REASON {
             message = format!("{message}: {text}");
         }
         source = cause.source();

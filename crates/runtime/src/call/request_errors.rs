@@ -3,8 +3,6 @@
 //! The retry rule: a call is repeated only if it provably did not run, or if its entry and the
 //! hints of the tool allow to run it twice. If it is unknown whether a call ran, it counts as run.
 
-use std::error::Error;
-
 use http::StatusCode;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{RpcError, code};
@@ -16,6 +14,7 @@ use wharf_protocol::view::ToolHints;
 use super::error::{CallError, CallPhase, ErrorKind, Reason, clip_message};
 use crate::advice;
 use crate::resolve::Secrets;
+use crate::status::error_with_causes;
 
 /// Maps an error of a request to the error of its call. `stderr` is the output of the server since
 /// the request began; `secrets` are redacted.
@@ -30,7 +29,7 @@ pub(crate) fn to_call_error(
     let explained = CallError {
         kind,
         phase,
-        message: clip_message(&secrets.redact(&with_causes(error))),
+        message: clip_message(&error_with_causes(error, secrets)),
         retryable: false,
         outcome_known: outcome == RunKnowledge::Known,
         stderr: None,
@@ -194,20 +193,6 @@ fn is_transient_cause(error: &RequestError, era: Era) -> bool {
 
 fn is_misuse(error: &RequestError) -> bool {
     error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
-}
-
-/// Returns the message of an error with those of its causes that it does not contain.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let words = error.to_string();
-        if !message.contains(&words) {
-            message = format!("{message}: {words}");
-        }
-        cause = error.source();
-    }
-    message
 }
 
 #[cfg(test)]
