@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
@@ -23,10 +23,14 @@ const STDERR_LINES: usize = 12;
 const STDERR_BYTES: usize = 2000;
 
 /// Why a call has no result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct CallError {
+    /// The reason, for code.
+    #[serde(rename = "code")]
+    pub reason: Reason,
     /// What an agent can do about it.
     pub kind: ErrorKind,
     /// The phase in which the call failed.
@@ -39,12 +43,13 @@ pub struct CallError {
     pub outcome_known: bool,
     /// The stderr output of the server since the call or the attempt to connect began: untrusted
     /// text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// The reason, for code.
-    pub reason: Reason,
     /// What a person can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The `error.data` of the server: untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
 }
 
@@ -162,6 +167,12 @@ impl Reason {
             Self::Unanswered => "unanswered",
             Self::Impossible => "impossible",
         }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
     }
 }
 

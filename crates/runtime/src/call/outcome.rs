@@ -3,17 +3,18 @@
 //! The text of a failed tool starts with `Error: `, that of a failed call with `MCP error: `, that
 //! of a cancelled call with `Cancelled: `. The blocks of a result are never changed.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use wharf_config::text::clip;
 use wharf_config::{ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{ContentBlock, ToolResult};
 
-use super::error::{CallError, CallPhase, ErrorKind, Reason};
+use super::error::{CallError, Reason};
 use super::result_text::text_of;
 
 /// The outcome of a call.
@@ -38,7 +39,8 @@ pub struct Outcome {
 }
 
 /// The server, the tool and the duration of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CallDetails {
     /// The server.
     pub server_name: String,
@@ -49,8 +51,10 @@ pub struct CallDetails {
     /// The display name of that program.
     pub provider_name: String,
     /// The time from the call to its end.
+    #[serde(rename = "durationMs", serialize_with = "in_milliseconds")]
     pub duration: Duration,
     /// The values that were omitted in the connection, such as a header that could not be resolved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
@@ -115,24 +119,15 @@ impl Outcome {
 
     /// Returns the outcome as JSON, for programs.
     pub fn to_json(&self) -> Json {
-        let CallDetails { server_name, mcp_tool_name, provider, provider_name, duration, left_out } =
-            &self.details;
         let json = OutcomeJson {
             ok: self.ok(),
             is_error: self.is_error,
             text: &self.text,
             content: self.content.iter().map(ContentBlock::raw).collect(),
             structured_content: self.structured.as_ref(),
-            spilled_to: self.spilled_to.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            details: DetailsJson {
-                server_name,
-                mcp_tool_name,
-                provider,
-                provider_name,
-                duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-                left_out,
-            },
-            error: self.error.as_ref().map(ErrorJson::of),
+            spilled_to: self.spilled_to.as_ref().map(|path| path.to_string_lossy()),
+            details: &self.details,
+            error: self.error.as_ref(),
         };
         // Encoding cannot fail: every `Json` in it is valid and all keys are strings.
         Json::encode(&json).unwrap_or_else(|_| Json::object())
@@ -171,60 +166,20 @@ struct OutcomeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    spilled_to: Option<String>,
-    details: DetailsJson<'a>,
+    spilled_to: Option<Cow<'a, str>>,
+    details: &'a CallDetails,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorJson<'a>>,
+    error: Option<&'a CallError>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DetailsJson<'a> {
-    server_name: &'a str,
-    mcp_tool_name: &'a str,
-    provider: &'a str,
-    provider_name: &'a str,
-    duration_ms: u64,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    left_out: &'a [String],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ErrorJson<'a> {
-    code: &'static str,
-    kind: ErrorKind,
-    phase: CallPhase,
-    message: &'a str,
-    retryable: bool,
-    outcome_known: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stderr: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a Json>,
-}
-
-impl<'a> ErrorJson<'a> {
-    fn of(error: &'a CallError) -> Self {
-        Self {
-            code: error.reason.word(),
-            kind: error.kind,
-            phase: error.phase,
-            message: &error.message,
-            retryable: error.retryable,
-            outcome_known: error.outcome_known,
-            stderr: error.stderr.as_deref(),
-            hint: error.hint.as_deref(),
-            data: error.data.as_ref(),
-        }
-    }
+fn in_milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::CallPhase;
 
     fn details() -> CallDetails {
         CallDetails {
