@@ -1,15 +1,14 @@
-//! Requests other than tool calls: resources and prompts, completion, log level, instructions.
+//! Requests other than tool calls: resources, prompts, completion, log level, server instructions.
 //!
 //! A list is requested from all servers at once; the result has the items and the errors of each
 //! server. These requests change nothing on the server, so one that was lost is sent once more.
 
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::task::JoinSet;
+use futures_util::future::join_all;
 use tracing::Instrument;
 use wharf_config::{Approval, Problem, ServerName};
 use wharf_protocol::Peer;
@@ -24,7 +23,7 @@ use crate::call::request_errors::to_call_error;
 use crate::connections::{ServerSnapshot, call_idle_timeout, cut_problem};
 use crate::execute::{may_mean_disconnected, unavailable};
 use crate::resolve::Secrets;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::Status;
 
@@ -40,17 +39,6 @@ pub struct CollectedList<T> {
 }
 
 impl<T> CollectedList<T> {
-    /// Sorts everything by server name.
-    fn sort(&mut self) {
-        self.items.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.cut.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.errors.sort_by(|(one, _), (other, _)| one.cmp(other));
-    }
-
-    fn new() -> Self {
-        Self { items: Vec::new(), errors: Vec::new(), cut: Vec::new() }
-    }
-
     /// Adds the outcome of one server.
     fn add(&mut self, server: &ServerName, outcome: Result<ListResult<T>, CallError>) {
         match outcome {
@@ -78,11 +66,8 @@ enum ListKind {
 impl Runtime {
     /// Lists the resources of one server or of all.
     pub async fn resources(&self, server: Option<&str>) -> CollectedList<Resource> {
-        let method = "resources/list";
-        self.list_from_servers(server, ListKind::Resources, method, |peer, options| async move {
-            peer.list_resources(&options).await
-        })
-        .await
+        let list = async |peer: &Peer, options: &RequestOptions| peer.list_resources(options).await;
+        self.list_from_servers(server, ListKind::Resources, "resources/list", list).await
     }
 
     /// Lists the resource templates of one server or of all.
@@ -90,22 +75,17 @@ impl Runtime {
         &self,
         server: Option<&str>,
     ) -> CollectedList<ResourceTemplate> {
+        let list = async |peer: &Peer, options: &RequestOptions| {
+            peer.list_resource_templates(options).await
+        };
         let method = "resources/templates/list";
-        self.list_from_servers(server, ListKind::Resources, method, |peer, options| async move {
-            peer.list_resource_templates(&options).await
-        })
-        .await
+        self.list_from_servers(server, ListKind::Resources, method, list).await
     }
 
     /// Lists the prompts of one server or of all.
     pub async fn prompts(&self, server: Option<&str>) -> CollectedList<Prompt> {
-        self.list_from_servers(
-            server,
-            ListKind::Prompts,
-            "prompts/list",
-            |peer, options| async move { peer.list_prompts(&options).await },
-        )
-        .await
+        let list = async |peer: &Peer, options: &RequestOptions| peer.list_prompts(options).await;
+        self.list_from_servers(server, ListKind::Prompts, "prompts/list", list).await
     }
 
     /// Reads a resource.
@@ -202,57 +182,37 @@ impl Runtime {
             let answer = send(&peer, &options).instrument(span.clone()).await;
             spans::record_request(&span, &answer);
             drop(span);
-            match answer {
+            let error = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(RequestError::Lost { .. } | RequestError::StreamEnded) if !is_second => {
                     is_second = true;
+                    continue;
                 }
-                Err(error) if may_mean_disconnected(&error) => {
-                    self.check_alive(&view.name);
-                    return Err(to_call_error(
-                        &error,
-                        peer.era(),
-                        &peer.stderr_since(stderr_start),
-                        &view.secrets,
-                    ));
-                }
+                Err(error) => error,
+            };
+            let stderr = peer.stderr_since(stderr_start);
+            let mut failure = to_call_error(&error, peer.era(), &stderr, &view.secrets);
+            if may_mean_disconnected(&error) {
+                self.check_alive(&view.name);
+            } else if matches!(error, RequestError::Refused(_) | RequestError::Inconclusive { .. })
+            {
                 // The hints are worded for tool calls.
-                Err(error @ (RequestError::Refused(_) | RequestError::Inconclusive { .. })) => {
-                    return Err(CallError {
-                        hint: None,
-                        ..to_call_error(
-                            &error,
-                            peer.era(),
-                            &peer.stderr_since(stderr_start),
-                            &view.secrets,
-                        )
-                    });
-                }
-                Err(error) => {
-                    return Err(to_call_error(
-                        &error,
-                        peer.era(),
-                        &peer.stderr_since(stderr_start),
-                        &view.secrets,
-                    ));
-                }
+                failure.hint = None;
             }
+            return Err(failure);
         }
     }
 
-    async fn list_from_servers<T, F>(
+    async fn list_from_servers<T: ListEntry>(
         &self,
         server: Option<&str>,
         kind: ListKind,
         method: &'static str,
-        list: impl Fn(Peer, RequestOptions) -> F,
-    ) -> CollectedList<T>
-    where
-        T: ListEntry + Send + 'static,
-        F: Future<Output = Result<ListResult<T>, RequestError>> + Send + 'static,
-    {
+        list: impl AsyncFn(&Peer, &RequestOptions) -> Result<ListResult<T>, RequestError>,
+    ) -> CollectedList<T> {
         let cap = self.settings().call_cap;
-        let mut collected = CollectedList::new();
+        let mut collected =
+            CollectedList { items: Vec::new(), errors: Vec::new(), cut: Vec::new() };
         if let Some(server) = server
             && let Err(why) = self.wait_for(server).await
         {
@@ -264,52 +224,39 @@ impl Runtime {
             Some(_) => self.snapshot(),
             None => self.settled_except_failing().await,
         };
-        let wanted =
-            |view: &&Arc<ServerSnapshot>| server.is_none_or(|server| view.name.as_str() == server);
-        let mut asked = JoinSet::new();
-        for view in snapshot.servers().filter(wanted) {
-            match (&view.peer, &view.failure) {
-                (Some(peer), _) if has_capability(peer, kind) => {
-                    let deadline = deadline_of(view, cap);
-                    let mut options = RequestOptions { deadline, ..RequestOptions::default() };
-                    let limit = options.deadline.idle;
-                    let span = spans::request_span(
-                        method,
-                        &view.name,
-                        view.span_id.as_ref(),
-                        peer,
-                        &mut options,
-                    );
-                    let listing = list(peer.clone(), options).instrument(span.clone());
-                    let (stderr_start, view, peer) =
-                        (peer.stderr_position(), Arc::clone(view), peer.clone());
-                    asked.spawn(async move {
-                        let listing = list_within(listing, limit, &view.secrets).await;
-                        if let Ok(listing) = &listing {
-                            spans::record_request(&span, listing);
-                        }
-                        let stderr = peer.stderr_since(stderr_start);
-                        let explained =
-                            |error| to_call_error(&error, peer.era(), &stderr, &view.secrets);
-                        let outcome = listing.map(|listing| listing.map_err(explained));
-                        (view.name.clone(), outcome.unwrap_or_else(Err))
-                    });
-                }
+        let ask = async |view: &Arc<ServerSnapshot>| {
+            let peer = match (&view.peer, &view.failure) {
+                (Some(peer), _) if has_capability(peer, kind) => peer,
                 (None, Some(failure)) if view.status != Status::Disabled => {
                     let (server, failure) = (view.name.clone(), Arc::clone(failure));
-                    let why = crate::runtime::Unavailable::Failed { server, failure };
-                    collected.errors.push((view.name.clone(), unavailable(why)));
+                    return Some(Err(unavailable(Unavailable::Failed { server, failure })));
                 }
-                _ => {}
+                _ => return None,
+            };
+            let deadline = deadline_of(view, cap);
+            let mut options = RequestOptions { deadline, ..RequestOptions::default() };
+            let span =
+                spans::request_span(method, &view.name, view.span_id.as_ref(), peer, &mut options);
+            let stderr_start = peer.stderr_position();
+            let listing = list(peer, &options).instrument(span.clone());
+            let listing = match list_within(listing, deadline.idle, &view.secrets).await {
+                Ok(listing) => listing,
+                Err(panicked) => return Some(Err(panicked)),
+            };
+            spans::record_request(&span, &listing);
+            Some(listing.map_err(|error| {
+                let stderr = peer.stderr_since(stderr_start);
+                to_call_error(&error, peer.era(), &stderr, &view.secrets)
+            }))
+        };
+        let wanted =
+            snapshot.servers().filter(|view| server.is_none_or(|it| view.name.as_str() == it));
+        let asked = wanted.map(async |view| (&view.name, ask(view).await));
+        for (name, outcome) in join_all(asked).await {
+            if let Some(outcome) = outcome {
+                collected.add(name, outcome);
             }
         }
-        // These tasks are never aborted, and they catch panics.
-        while let Some(joined) = asked.join_next().await {
-            if let Ok((name, outcome)) = joined {
-                collected.add(&name, outcome);
-            }
-        }
-        collected.sort();
         collected
     }
 }
@@ -321,14 +268,13 @@ async fn list_within<T: ListEntry>(
     limit: Duration,
     secrets: &Secrets,
 ) -> Result<Result<ListResult<T>, RequestError>, CallError> {
-    let late = RequestError::TimedOut { limit, never_sent: false };
-    let listing = AssertUnwindSafe(tokio::time::timeout(limit, listing)).catch_unwind();
-    let listing = listing.await.map_err(|_| CallError::panicked())?;
-    let mut listing = listing.unwrap_or(Err(late));
-    if let Ok(listing) = &mut listing {
+    let listing = AssertUnwindSafe(async {
+        let late = RequestError::TimedOut { limit, never_sent: false };
+        let mut listing = tokio::time::timeout(limit, listing).await.unwrap_or(Err(late))?;
         secrets.redact_entries(&mut listing.items);
-    }
-    Ok(listing)
+        Ok(listing)
+    });
+    listing.catch_unwind().await.map_err(|_| CallError::panicked())
 }
 
 /// Fails for a server without the capability: some servers never answer such a request.
