@@ -187,20 +187,21 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
         (definition, trust)
     };
     let judged = definitions.into_iter().map(judge).collect();
+    let project_folders = discover::project_folders(env);
+    let project_folders: Vec<PathBuf> =
+        project_folders.iter().map(|folder| folder.to_path_buf()).collect();
+    let is_folder_trusted = is_project_trusted || trust_store.trusts_folder(&project_folders);
     let merge_options = MergeOptions {
         env,
         files: &files,
         switches: &switches,
         keep_duplicates: settings.is_set_to("discovery.duplicates", "keep"),
         native_web_search: options.native_web_search,
+        is_folder_trusted,
     };
     let servers = merge::merge(judged, &merge_options);
     let native = servers.iter().filter(|server| server.state == DefinitionState::Native);
     let exa_keys = native.filter_map(|server| exa::find_key(server.spec.as_ref()?, env)).collect();
-    let project_folders = discover::project_folders(env);
-    let project_folders: Vec<PathBuf> =
-        project_folders.iter().map(|folder| folder.to_path_buf()).collect();
-    let is_folder_trusted = is_project_trusted || trust_store.trusts_folder(&project_folders);
     Ok(Catalog {
         servers,
         excluded: Vec::new(),

@@ -49,26 +49,28 @@ pub fn load_one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Dis
     problems.extend(found.problems);
     let judged = found.definitions.into_iter().map(|definition| (definition, Trust::NotNeeded));
     let files = NamedFiles::default();
-    let merge_options = MergeOptions {
-        env,
-        files: &files,
-        switches: &Switches::default(),
-        keep_duplicates: true,
-        native_web_search: false,
-    };
     let project_folders = discover::project_folders(env);
     let project_folders: Vec<PathBuf> =
         project_folders.iter().map(|folder| folder.to_path_buf()).collect();
     // An unreadable trust file trusts nothing. The one server needs no trust, so no problem is
     // added.
     let (trust, _) = TrustStore::load(env);
+    let is_folder_trusted = trust.trusts_folder(&project_folders);
+    let merge_options = MergeOptions {
+        env,
+        files: &files,
+        switches: &Switches::default(),
+        keep_duplicates: true,
+        native_web_search: false,
+        is_folder_trusted,
+    };
     Ok(Catalog {
         servers: merge::merge(judged.collect(), &merge_options),
         excluded: Vec::new(),
         problems,
         files: Vec::new(),
         settings,
-        is_folder_trusted: trust.trusts_folder(&project_folders),
+        is_folder_trusted,
         project_folders,
         exa_keys: Vec::new(),
     })

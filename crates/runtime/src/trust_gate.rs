@@ -42,6 +42,8 @@ pub(crate) enum GateDecision {
     Invalid {
         /// The first error of its definition.
         message: String,
+        /// What to do about it.
+        hint: Option<String>,
     },
 }
 
@@ -99,9 +101,7 @@ fn plan_server(server: &Server, folder_rule: &FolderRule<'_>) -> Option<PlannedS
         (DefinitionState::Enabled, Some(spec)) => {
             GateDecision::Allowed(Arc::new(folder_rule.trusted_server(&server.definition, spec)))
         }
-        (DefinitionState::Enabled | DefinitionState::Invalid, _) => {
-            GateDecision::Invalid { message: first_error(server) }
-        }
+        (DefinitionState::Enabled | DefinitionState::Invalid, _) => first_error(server),
     };
     Some(PlannedServer {
         name: server.definition.name.clone(),
@@ -112,9 +112,16 @@ fn plan_server(server: &Server, folder_rule: &FolderRule<'_>) -> Option<PlannedS
     })
 }
 
-fn first_error(server: &Server) -> String {
-    let error = server.problems.iter().find(|problem| problem.is_error());
-    error.map_or_else(|| "the definition cannot be used".to_owned(), |error| error.message.clone())
+fn first_error(server: &Server) -> GateDecision {
+    match server.problems.iter().find(|problem| problem.is_error()) {
+        Some(error) => {
+            GateDecision::Invalid { message: error.message.clone(), hint: error.hint.clone() }
+        }
+        None => {
+            let message = "the definition cannot be used".to_owned();
+            GateDecision::Invalid { message, hint: None }
+        }
+    }
 }
 
 /// The rule for the folder in which a program runs.

@@ -43,6 +43,26 @@ fn an_untrusted_server_is_skipped_with_a_notice() {
 }
 
 #[test]
+fn code_of_an_untrusted_folder_does_not_run_through_an_entry_of_the_user() {
+    let entry = r#"{ "mcpServers": {
+        "mine": { "command": "/bin/sh", "args": ["${workspaceFolder}/run.sh"] },
+        "here": { "command": "./run.sh", "cwd": "${workspaceFolder}" } } }"#;
+    let world = World::new()
+        .home(".cursor/mcp.json", entry)
+        .project("run.sh", "echo ran >> \"$HOME/ran\"\n")
+        .project(".git/HEAD", "");
+    for verb in ["tools", "doctor", "list", "test mine", "test here", "call mine/x"] {
+        let output = world.run(verb);
+        assert!(output.contains("which is not trusted"), "{verb}: {output}");
+        assert!(output.contains("trust this folder"), "{verb}: {output}");
+    }
+    assert!(!world.path("home/ran").exists(), "code of the folder ran");
+    world.run("trust --folder");
+    world.run("tools");
+    assert!(world.path("home/ran").exists(), "the folder is trusted");
+}
+
+#[test]
 fn a_verb_that_names_an_untrusted_server_exits_with_6() {
     let world = World::new().programs(&["npx"]).project(".mcp.json", THEIRS);
     assert_snapshot!(world.run("test theirs --json"), @r#"

@@ -60,6 +60,7 @@ fn check_found(found: Discovery, lines: &LineRange) {
         switches: &switches,
         keep_duplicates: false,
         native_web_search: true,
+        is_folder_trusted: true,
     };
     for server in merge::merge(judged, &merge_options) {
         check_server(&server, lines);

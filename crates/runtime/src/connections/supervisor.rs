@@ -461,8 +461,10 @@ pub(super) fn initial_status(decision: &GateDecision) -> (Status, Option<ServerF
         GateDecision::Allowed(_) => (Status::Connecting, None),
         GateDecision::Disabled => (Status::Disabled, None),
         GateDecision::Untrusted => (Status::Untrusted, None),
-        GateDecision::Invalid { message } => {
-            (Status::Failed, Some(ServerFailure::new(FailureKind::Config, message.clone())))
+        GateDecision::Invalid { message, hint } => {
+            let failure = ServerFailure::new(FailureKind::Config, message.clone());
+            let failure = hint.iter().fold(failure, |failure, hint| failure.hint(hint.as_str()));
+            (Status::Failed, Some(failure))
         }
     }
 }

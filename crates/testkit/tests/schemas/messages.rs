@@ -6,8 +6,7 @@ use wharf_protocol::Json;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::view::send::{
     self, ClientCapabilities, ClientInfo, CompletionRequest, ElicitationAnswer, ElicitationSupport,
-    Object, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport,
-    TasksSupport,
+    Object, Reference, RootEntry, RootsSupport, SamplingAnswer, SamplingSupport, TasksSupport,
 };
 use wharf_protocol::view::{LogLevel, SubscriptionFilter};
 
