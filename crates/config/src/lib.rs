@@ -48,6 +48,7 @@ mod switches;
 pub mod text;
 pub mod time;
 pub mod trust;
+mod untrusted_folder;
 mod validate;
 pub mod view;
 

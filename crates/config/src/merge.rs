@@ -15,12 +15,13 @@ use crate::formats;
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
 use crate::secret::Secret;
-use crate::server::{ConfigValue, Definition, ServerName, Transport, TransportKind};
+use crate::server::{ConfigValue, Definition, ServerName, Transport};
 use crate::server_url::ServerUrl;
 use crate::source::{Level, Source};
 use crate::spec;
 use crate::switches::Switches;
 use crate::trust::Trust;
+use crate::untrusted_folder;
 
 /// The options of a merge, and what it reads besides the definitions.
 pub(crate) struct MergeOptions<'a> {
@@ -33,13 +34,9 @@ pub(crate) struct MergeOptions<'a> {
     pub(crate) keep_duplicates: bool,
     /// Whether the session's native web search replaces Exa servers.
     pub(crate) native_web_search: bool,
-    /// The person trusts the working folder, or something in it.
+    /// Whether the user trusts the working folder, or an entry in it.
     pub(crate) is_folder_trusted: bool,
 }
-
-/// Placeholders and variables whose value is the working folder.
-const WORKING_FOLDER: [&str; 5] =
-    ["workspaceFolder", "workspaceRoot", "workspacePath", "CLAUDE_PROJECT_DIR", "PWD"];
 
 /// Decides the state of every definition. The result is in order of precedence.
 pub(crate) fn merge(
@@ -122,7 +119,11 @@ fn add_spec(server: &mut Server, options: &MergeOptions<'_>) {
     server.problems.extend(specified.problems);
     server.uses = specified.uses;
     server.spec = specified.spec.map(Box::new);
-    if let Some(problem) = needs_folder_trust(server, options) {
+    // Nobody clones a repository as their home folder.
+    if !options.is_folder_trusted
+        && options.env.home.as_ref() != Some(&options.env.cwd)
+        && let Some(problem) = untrusted_folder::check_use(server, &options.env.cwd)
+    {
         server.problems.push(problem);
         server.spec = None;
     }
@@ -131,30 +132,6 @@ fn add_spec(server: &mut Server, options: &MergeOptions<'_>) {
         Some(spec) if options.native_web_search && exa::is_exa(spec) => DefinitionState::Native,
         Some(_) => DefinitionState::Enabled,
     };
-}
-
-/// Refuses a program of the person that is given the path of an untrusted folder: a script or a
-/// package in that folder is code that nobody has agreed to run.
-fn needs_folder_trust(server: &Server, options: &MergeOptions<'_>) -> Option<Problem> {
-    let definition = &server.definition;
-    let is_program = server.transport == Some(TransportKind::Stdio);
-    let env = options.env;
-    // A plugin's entry refers to the folder of the plugin. Nobody clones a repository as their home.
-    let is_elsewhere = **definition.folder != env.cwd || env.home.as_ref() == Some(&env.cwd);
-    let needs_no_trust = options.is_folder_trusted || definition.source.level == Level::Project;
-    if needs_no_trust || is_elsewhere || !is_program {
-        return None;
-    }
-    let used = server.uses.iter().find(|it| WORKING_FOLDER.contains(&&*it.used.variable))?;
-    let (field, variable) = (&used.field, &used.used.variable);
-    let message =
-        format!("\"{field}\" refers to this folder (${{{variable}}}), which is not trusted");
-    let problem = Problem::error("untrusted-folder", message)
-        .in_file(&definition.source.path)
-        .on_line(definition.line)
-        .of_server(definition.name.as_str())
-        .of_field(field.clone());
-    Some(problem.hint("trust this folder, or write the full path into the entry"))
 }
 
 /// Lets a trusted project map replace the whole user map, for programs that do so.

@@ -113,14 +113,10 @@ fn plan_server(server: &Server, folder_rule: &FolderRule<'_>) -> Option<PlannedS
 }
 
 fn first_error(server: &Server) -> GateDecision {
-    match server.problems.iter().find(|problem| problem.is_error()) {
-        Some(error) => {
-            GateDecision::Invalid { message: error.message.clone(), hint: error.hint.clone() }
-        }
-        None => {
-            let message = "the definition cannot be used".to_owned();
-            GateDecision::Invalid { message, hint: None }
-        }
+    let error = server.problems.iter().find(|problem| problem.is_error());
+    GateDecision::Invalid {
+        message: error.map_or("the definition cannot be used", |error| &error.message).to_owned(),
+        hint: error.and_then(|error| error.hint.clone()),
     }
 }
 
@@ -383,7 +379,7 @@ mod tests {
             r#""evil": { "command": "${SECRET}" }"#,
         );
         assert_snapshot!(world.show(), @r#"
-        bad: Invalid { message: "http server requires \"url\"" }
+        bad: Invalid { message: "http server requires \"url\"", hint: Some("add \"url\" with the server's address") }
         evil: Untrusted
         off: Disabled
         "#);

@@ -77,6 +77,7 @@ fn an_address_that_names_two_hosts_is_invalid_and_never_contacted() {
     NAME  SERVER  DESCRIPTION
     --- stderr
     warning: Failed to connect to "github": "url" must not contain a backslash
+      hint: write / between the parts of an address, or %5C for a backslash in its path
     0 tools from 0 servers.
     "#);
     for line in [

@@ -116,6 +116,7 @@ fn conflicting_or_invalid_arguments_are_refused() {
     exit 3
     --- stderr
     error: Failed to connect to "given server": "url" must start with http://, https:// or unix://
+      hint: write the whole address, such as https://example.com/mcp
     "#);
     assert_snapshot!(world.run("call echo -- nobody"), @r#"
     exit 3

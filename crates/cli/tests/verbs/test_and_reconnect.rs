@@ -133,6 +133,7 @@ fn a_failing_server_has_a_reason_and_a_hint() {
     exit 3
     --- stderr
     error: Failed to connect to "half": stdio server requires "command"
+      hint: add "command" (the program to start), or "url" for a remote server
     "#);
     assert_snapshot!(world.run("test nobody"), @r#"
     exit 1

@@ -181,6 +181,7 @@ fn failing_servers_do_not_affect_others() {
     warning: Failed to connect to "gone": nowhere not found
       hint: install nowhere, or give its full path in "command"
     warning: Failed to connect to "half": stdio server requires "command"
+      hint: add "command" (the program to start), or "url" for a remote server
     5 tools from 1 server.
     "#);
     assert_snapshot!(world.run("tools --json -q").split("\"servers\"").nth(1).unwrap(), @r#"
@@ -285,6 +286,7 @@ fn the_failure_of_a_named_server_sets_the_exit_code() {
     exit 3
     --- stderr
     error: Failed to connect to "half": stdio server requires "command"
+      hint: add "command" (the program to start), or "url" for a remote server
     "#);
     assert_snapshot!(world.run("tools --server nobody"), @r#"
     exit 1

@@ -46,7 +46,8 @@ fn an_untrusted_server_is_skipped_with_a_notice() {
 fn code_of_an_untrusted_folder_does_not_run_through_an_entry_of_the_user() {
     let entry = r#"{ "mcpServers": {
         "mine": { "command": "/bin/sh", "args": ["${workspaceFolder}/run.sh"] },
-        "here": { "command": "./run.sh", "cwd": "${workspaceFolder}" } } }"#;
+        "here": { "command": "./run.sh", "cwd": "${workspaceFolder}" },
+        "root": { "command": "/bin/sh", "args": ["${workspaceFolder}"] } } }"#;
     let world = World::new()
         .home(".cursor/mcp.json", entry)
         .project("run.sh", "echo ran >> \"$HOME/ran\"\n")
@@ -57,6 +58,7 @@ fn code_of_an_untrusted_folder_does_not_run_through_an_entry_of_the_user() {
         assert!(output.contains("trust this folder"), "{verb}: {output}");
     }
     assert!(!world.path("home/ran").exists(), "code of the folder ran");
+    assert!(!world.run("explain root").contains("not trusted"), "the folder itself is data");
     world.run("trust --folder");
     world.run("tools");
     assert!(world.path("home/ran").exists(), "the folder is trusted");
