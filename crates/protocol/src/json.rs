@@ -184,6 +184,18 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// Appends a string as JSON.
+pub(crate) fn push_string(text: &mut String, value: &str) {
+    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    if value.bytes().any(needs_escape) {
+        text.push_str(&serde_json::Value::from(value).to_string());
+    } else {
+        text.push('"');
+        text.push_str(value);
+        text.push('"');
+    }
+}
+
 /// The members of an object, undecoded, in their original order.
 #[derive(Debug, Clone)]
 pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

@@ -1,31 +1,34 @@
 //! Writes JSON-RPC messages by concatenating texts: params and results are already JSON.
 
+use std::fmt::{Display, Write};
+
 use super::{Id, RpcError};
 use crate::Json;
+use crate::json::push_string;
 
 /// Writes a request with a numeric id.
 pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
     let mut text = start_message(method.len() + params.map_or(0, |it| it.as_str().len()));
     push_id(&mut text, id);
     push_method_and_params(&mut text, method, params);
-    text
+    text.into_bytes()
 }
 
 /// Writes a notification.
 pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
     let mut text = start_message(method.len() + params.map_or(0, |it| it.as_str().len()));
     push_method_and_params(&mut text, method, params);
-    text
+    text.into_bytes()
 }
 
 /// Writes a response with a result.
 pub fn success(id: &Id, result: &Json) -> Vec<u8> {
     let mut text = start_message(result.as_str().len());
     push_id(&mut text, id);
-    text.extend_from_slice(b",\"result\":");
-    text.extend_from_slice(result.as_str().as_bytes());
-    text.push(b'}');
-    text
+    text.push_str(",\"result\":");
+    text.push_str(result.as_str());
+    text.push('}');
+    text.into_bytes()
 }
 
 /// Writes a response with an error; without an id if the id of the request is unknown.
@@ -35,35 +38,38 @@ pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     if let Some(id) = id {
         push_id(&mut text, id);
     }
-    let message = serde_json::Value::from(message.as_str());
-    text.extend_from_slice(
-        format!(",\"error\":{{\"code\":{code},\"message\":{message}").as_bytes(),
-    );
+    push(&mut text, format_args!(",\"error\":{{\"code\":{code},\"message\":"));
+    push_string(&mut text, message);
     if let Some(data) = data {
-        text.extend_from_slice(b",\"data\":");
-        text.extend_from_slice(data.as_str().as_bytes());
+        text.push_str(",\"data\":");
+        text.push_str(data.as_str());
     }
-    text.extend_from_slice(b"}}");
-    text
+    text.push_str("}}");
+    text.into_bytes()
 }
 
 /// Starts a message, with space for so many bytes of content, its frame and the line end.
-fn start_message(content: usize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(content + 64);
-    text.extend_from_slice(b"{\"jsonrpc\":\"2.0\"");
+fn start_message(content: usize) -> String {
+    let mut text = String::with_capacity(content + 64);
+    text.push_str("{\"jsonrpc\":\"2.0\"");
     text
 }
 
-fn push_id(text: &mut Vec<u8>, id: impl std::fmt::Display) {
-    text.extend_from_slice(format!(",\"id\":{id}").as_bytes());
+fn push_id(text: &mut String, id: impl Display) {
+    push(text, format_args!(",\"id\":{id}"));
 }
 
-fn push_method_and_params(text: &mut Vec<u8>, method: &str, params: Option<&Json>) {
-    text.extend_from_slice(b",\"method\":");
-    text.extend_from_slice(serde_json::Value::from(method).to_string().as_bytes());
+fn push_method_and_params(text: &mut String, method: &str, params: Option<&Json>) {
+    text.push_str(",\"method\":");
+    push_string(text, method);
     if let Some(params) = params {
-        text.extend_from_slice(b",\"params\":");
-        text.extend_from_slice(params.as_str().as_bytes());
+        text.push_str(",\"params\":");
+        text.push_str(params.as_str());
     }
-    text.push(b'}');
+    text.push('}');
+}
+
+fn push(text: &mut String, part: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _infallible = text.write_fmt(part);
 }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::Json;
+use crate::json::push_string;
 use crate::scan::{self, is_key};
 
 /// The keys in `_meta` that the specification names.
@@ -31,63 +32,85 @@ pub(crate) mod key {
 /// Existing entries keep their position; a new entry replaces an existing one with the same key.
 /// Of new entries with the same key the last counts. Parameters that are not an object are dropped.
 pub(crate) fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
-    let params = params.map_or("{}", Json::as_str);
+    let params = object_text(params.map_or("{}", Json::as_str));
     if entries.is_empty() {
-        return with_members(params, &[]);
+        return Json::trusted(params.to_owned());
     }
-    let existing = scan::member(params, "_meta");
-    let meta = with_members(existing.unwrap_or("{}"), entries);
-    with_members(params, &[("_meta", meta.as_str())])
+    if let Some(existing) = scan::member(params, "_meta") {
+        let meta = with_members(existing, entries);
+        return with_members(params, &[("_meta", meta.as_str())]);
+    }
+    let length: usize = entries.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let mut text = String::with_capacity(params.len() + length + "{\"_meta\":{},".len());
+    text.push_str("{\"_meta\":{");
+    for (index, (key, value)) in entries.iter().enumerate() {
+        if is_last(entries, index) {
+            push_member(&mut text, key, value);
+        }
+    }
+    text.push('}');
+    push_rest(&mut text, params);
+    Json::trusted(text)
 }
 
 /// Returns an object with members set; each is a key and a JSON text. A value that is not an object
 /// counts as an empty object.
 pub(crate) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
-    let object = if object.starts_with('{') { object } else { "{}" };
+    let object = object_text(object);
     // Every occurrence of a key is replaced, because readers differ in which of them they use.
     let written: Vec<(&str, &str)> = scan::members(object).collect();
     let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
-    let mut added = Vec::new();
+    let mut text = String::from("{");
     for (index, (key, value)) in entries.iter().enumerate() {
-        if entries[index + 1..].iter().any(|(later, _)| later == key) {
+        if !is_last(entries, index) {
             continue;
         }
         let before = replaced.len();
         let places = written.iter().filter(|(written, _)| is_key(written, key));
         replaced.extend(places.map(|(_, old)| (range_in(object, old), *value)));
         if replaced.len() == before {
-            added.push((*key, *value));
+            push_member(&mut text, key, value);
         }
     }
     replaced.sort_by_key(|(range, _)| range.start);
-    splice(object, &added, &replaced)
-}
-
-/// Writes the object with new members first and some values replaced.
-fn splice(object: &str, added: &[(&str, &str)], replaced: &[(Range<usize>, &str)]) -> Json {
-    let growth: usize = added.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
-    let changes: usize = replaced.iter().map(|(_, value)| value.len()).sum();
-    let mut text = String::with_capacity(object.len() + growth + changes);
-    text.push('{');
-    for (index, (key, value)) in added.iter().enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(&serde_json::Value::from(*key).to_string());
-        text.push(':');
-        text.push_str(value);
-    }
-    if !added.is_empty() && !object[1..].trim_start().starts_with('}') {
-        text.push(',');
-    }
+    let mut changed = String::from("{");
     let mut done = 1;
     for (range, value) in replaced {
-        text.push_str(&object[done..range.start]);
-        text.push_str(value);
+        changed.push_str(&object[done..range.start]);
+        changed.push_str(value);
         done = range.end;
     }
-    text.push_str(&object[done..]);
+    changed.push_str(&object[done..]);
+    push_rest(&mut text, &changed);
     Json::trusted(text)
+}
+
+/// Returns the text of an object; of any other value, that of an empty one.
+fn object_text(value: &str) -> &str {
+    if value.starts_with('{') { value } else { "{}" }
+}
+
+/// Tells whether no later entry has the same key.
+fn is_last(entries: &[(&str, &str)], index: usize) -> bool {
+    entries[index + 1..].iter().all(|(later, _)| *later != entries[index].0)
+}
+
+/// Appends a member to an unfinished object.
+pub(crate) fn push_member(text: &mut String, key: &str, value: &str) {
+    if !text.ends_with('{') {
+        text.push(',');
+    }
+    push_string(text, key);
+    text.push(':');
+    text.push_str(value);
+}
+
+/// Finishes an object with the members of another one.
+fn push_rest(text: &mut String, object: &str) {
+    if !text.ends_with('{') && !object[1..].trim_start().starts_with('}') {
+        text.push(',');
+    }
+    text.push_str(&object[1..]);
 }
 
 /// Returns the range of a slice within its text.

@@ -62,10 +62,12 @@ impl TaskStatus {
 impl Task {
     /// Returns the task in a result; `None` if the result has none.
     pub(crate) fn from_result(result: &Json) -> Option<Self> {
-        if let Some(task) = result.object_at("task") {
+        let [task, result_type] = result.get_all(["task", "resultType"]);
+        if let Some(task) = task.filter(Json::is_object) {
             return Self::read(task).ok();
         }
-        (ResultType::of(result) == ResultType::Task).then(|| Self::read(result.clone()).ok())?
+        let is_task = ResultType::named(result_type.as_ref()) == ResultType::Task;
+        is_task.then(|| Self::read(result.clone()).ok())?
     }
 
     /// Returns the status.

@@ -26,7 +26,12 @@ pub(crate) enum ResultType {
 impl ResultType {
     /// Reads the type of a result.
     pub(crate) fn of(result: &Json) -> Self {
-        match result.text_at("resultType") {
+        Self::named(result.get("resultType").as_ref())
+    }
+
+    /// Returns the type with a name; without a name, the result is complete.
+    pub(crate) fn named(name: Option<&Json>) -> Self {
+        match name.and_then(Json::to_shared_text) {
             None => Self::Complete,
             Some(text) => match &*text {
                 "complete" => Self::Complete,

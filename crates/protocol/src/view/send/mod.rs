@@ -28,23 +28,24 @@ pub use request_meta::RequestMeta;
 use serde::Serialize;
 
 use crate::Json;
+use crate::view::meta::push_member;
 
 /// Encodes a value for which encoding cannot fail: string keys and validated JSON only.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }
 
+/// The length that most objects do not exceed.
+const USUAL_LENGTH: usize = 128;
+
 /// Writes an object with these members, in their order; members without a value are left out.
 pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Json>)>) -> Json {
-    let mut text = String::from("{");
+    let mut text = String::with_capacity(USUAL_LENGTH);
+    text.push('{');
     for (key, value) in members {
-        let Some(value) = value else { continue };
-        if text.len() > 1 {
-            text.push(',');
+        if let Some(value) = value {
+            push_member(&mut text, key, value.as_str());
         }
-        text.push_str(encode(key).as_str());
-        text.push(':');
-        text.push_str(value.as_str());
     }
     text.push('}');
     Json::trusted(text)
