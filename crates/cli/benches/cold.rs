@@ -140,8 +140,8 @@ impl World {
         assert_eq!(expected.matches("mcp_slow_").count(), 3, "{expected}");
         write_script(5000);
         let times = (0..SLOW_ROUNDS).map(|_| {
-            let (shown, took) = printed(&mut warm());
-            assert_eq!(shown, expected);
+            let (rendered, took) = printed(&mut warm());
+            assert_eq!(rendered, expected);
             took
         });
         let ours = median(times.collect());

@@ -123,13 +123,13 @@ fn missing_separator(
     if error.kind() != ErrorKind::UnknownArgument || !is_command {
         return None;
     }
-    let shown =
+    let render =
         |words: &[&str]| words.iter().map(|word| phrase::word(word)).collect::<Vec<_>>().join(" ");
     let (before, after) = words.split_at(at);
     let message = format!(
         "the command of a server comes after `--`\n\n  tip: wharf {} -- {}",
-        shown(before),
-        shown(after)
+        render(before),
+        render(after)
     );
     let add = command.find_subcommand_mut("add")?;
     Some(add.error(error.kind(), message))

@@ -100,7 +100,8 @@ pub(crate) fn help_columns() -> usize {
 /// Returns the width of the terminal, whichever stream is connected to it.
 fn columns(surroundings: &Env) -> usize {
     const USUAL: usize = 80;
-    let said = surroundings.nonempty_variable("COLUMNS").and_then(|columns| columns.parse().ok());
+    let configured =
+        surroundings.nonempty_variable("COLUMNS").and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().map(|(columns, _)| usize::from(columns.0));
-    said.or_else(measured).filter(|columns| *columns > 0).unwrap_or(USUAL)
+    configured.or_else(measured).filter(|columns| *columns > 0).unwrap_or(USUAL)
 }

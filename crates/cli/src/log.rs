@@ -38,7 +38,7 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let wanted = match host.env.nonempty_variable("WHARF_LOG") {
-        Some(said) => said.parse::<Targets>().ok(),
+        Some(text) => text.parse::<Targets>().ok(),
         None => match flags.verbose {
             0 | 1 => return None,
             2 => Some(Targets::new().with_default(LevelFilter::INFO)),
@@ -70,9 +70,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(said: &str, target: &str, level: Level, expected: bool) {
-        let targets = only_wharf_targets(&said.parse().unwrap());
-        assert_eq!(targets.would_enable(target, &level), expected, "{said}: {target} {level}");
+    fn check(text: &str, target: &str, level: Level, expected: bool) {
+        let targets = only_wharf_targets(&text.parse().unwrap());
+        assert_eq!(targets.would_enable(target, &level), expected, "{text}: {target} {level}");
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn one_crate_can_have_its_own_level() {
         check("info,wharf_protocol=trace", "wharf_protocol", Level::TRACE, true);
-        check("info,wharf_protocol=trace", "wharf::calling", Level::DEBUG, false);
+        check("info,wharf_protocol=trace", "wharf::execute", Level::DEBUG, false);
         check("wharf_protocol=trace", "wharf_config", Level::ERROR, false);
     }
 

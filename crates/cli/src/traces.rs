@@ -185,10 +185,11 @@ impl opentelemetry_sdk::trace::SpanExporter for MonitoredExporter {
 
 /// Creates the exporter from the variables.
 fn exporter(env: &Env) -> Option<MonitoredExporter> {
-    let said =
+    let configured =
         otlp_variable(env, "TIMEOUT").and_then(|(_, milliseconds)| milliseconds.parse().ok());
     let collector =
-        CollectorClient::new(env, said.map_or(REQUEST_TIMEOUT, Duration::from_millis)).ok()?;
+        CollectorClient::new(env, configured.map_or(REQUEST_TIMEOUT, Duration::from_millis))
+            .ok()?;
     // Retries would delay the end of the run.
     let exporter = SpanExporter::builder()
         .with_http()
@@ -201,14 +202,14 @@ fn exporter(env: &Env) -> Option<MonitoredExporter> {
 
 /// Describes the service; a name or version from a variable takes precedence.
 fn resource() -> Resource {
-    let given = Resource::builder().build();
-    let name = given.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
+    let detected = Resource::builder().build();
+    let name = detected.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
     let mut own = Resource::builder();
     if name.is_none_or(|name| name.starts_with("unknown_service")) {
         own = own.with_service_name(SERVICE);
     }
     let version = Key::from_static_str("service.version");
-    if given.get(&version).is_none() {
+    if detected.get(&version).is_none() {
         own = own.with_attribute(KeyValue::new(version, env!("CARGO_PKG_VERSION")));
     }
     own.build()
@@ -222,7 +223,7 @@ fn parent(env: &Env) -> Context {
     });
     let carried: HashMap<String, String> = carried.collect();
     // The propagator would pad a short id with zeroes, which makes it a different trace.
-    let parts = carried.get("traceparent").map(|told| told.split('-').map(str::len));
+    let parts = carried.get("traceparent").map(|traceparent| traceparent.split('-').map(str::len));
     if !parts.is_some_and(|parts| parts.take(4).eq([2, 32, 16, 2])) {
         return Context::new();
     }
@@ -287,12 +288,12 @@ mod tests {
 
     #[test]
     fn the_span_that_started_us_is_the_parent() {
-        let told = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+        let traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
         let trace = |variables: &[(&str, &str)]| {
             let parent = parent(&env_with(variables));
             parent.span().span_context().trace_id().to_string()
         };
-        assert_eq!(trace(&[("TRACEPARENT", told)]), "0af7651916cd43dd8448eb211c80319c");
+        assert_eq!(trace(&[("TRACEPARENT", traceparent)]), "0af7651916cd43dd8448eb211c80319c");
         for nonsense in ["", "hello", "00-0af7-00f0-01"] {
             assert_eq!(trace(&[("TRACEPARENT", nonsense)]), "0".repeat(32), "{nonsense}");
         }

@@ -217,8 +217,8 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
 /// Tells whether the default servers are used if nothing is defined. `WHARF_MCP_SERVERS` replaces
 /// all files, so it replaces the defaults, too.
 fn needs_defaults(env: &Env, settings: &Settings) -> bool {
-    let is_left_out = settings.list("discovery.disabled").iter().any(|id| id == "defaults");
-    !is_left_out && servers_variable(env).is_none()
+    let is_disabled = settings.list("discovery.disabled").iter().any(|id| id == "defaults");
+    !is_disabled && servers_variable(env).is_none()
 }
 
 /// Returns the variable that replaces all files, if it is not empty.
@@ -236,8 +236,8 @@ fn find(env: &Env, options: LoadOptions, settings: &Settings) -> Result<Discover
         };
         let wanted = discover::DiscoveryScope {
             with_projects: wanted && !options.without_project,
-            left_out: &for_editing(settings.list("discovery.disabled")),
-            left_out_by_project: &for_editing(&settings.left_out_by_project),
+            disabled_programs: &for_editing(settings.list("discovery.disabled")),
+            programs_disabled_by_project: &for_editing(&settings.programs_disabled_by_project),
         };
         return Ok(discover::discover(env, wanted));
     };

@@ -30,7 +30,7 @@ pub(crate) fn find_key(spec: &ServerSpec, env: &Env) -> Option<Secret> {
                 let variable = env.nonempty_variable(text.expose());
                 Some(variable.map_or_else(|| text.clone(), Secret::new))
             }
-            ConfigValue::Command(_) | ConfigValue::Unset(_) | ConfigValue::LeftOut(_) => None,
+            ConfigValue::Command(_) | ConfigValue::Unset(_) | ConfigValue::Omitted(_) => None,
         }
     };
     match &spec.transport {

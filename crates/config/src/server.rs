@@ -462,7 +462,7 @@ pub enum ConfigValue {
     /// A variable in it is not set; the text keeps the placeholder.
     Unset(Secret),
     /// The file names a variable that is not set, so the value is not sent.
-    LeftOut(Secret),
+    Omitted(Secret),
 }
 
 impl ConfigValue {
@@ -473,7 +473,7 @@ impl ConfigValue {
             | Self::Command(text)
             | Self::NameOrLiteral(text)
             | Self::Unset(text)
-            | Self::LeftOut(text) => text,
+            | Self::Omitted(text) => text,
         }
     }
 }

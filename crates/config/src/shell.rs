@@ -31,25 +31,25 @@ pub fn is_plain(word: &str) -> bool {
 /// assert_eq!(quote("x; rm y"), "'x; rm y'");
 /// ```
 pub fn quote(text: &str) -> String {
-    let shown = escape_invisible(text);
+    let rendered = escape_invisible(text);
     if needs_no_quotes(text) {
-        shown
+        rendered
     } else if cfg!(windows) {
-        format!("'{}'", double_single_quotes(&shown))
+        format!("'{}'", double_single_quotes(&rendered))
     } else if !text.contains('\'') {
-        format!("'{shown}'")
+        format!("'{rendered}'")
     } else if text.contains(['"', '$', '`', '\\', '!']) {
-        format!("'{}'", shown.replace('\'', r"'\''"))
+        format!("'{}'", rendered.replace('\'', r"'\''"))
     } else {
-        format!("\"{shown}\"")
+        format!("\"{rendered}\"")
     }
 }
 
 /// Quotes a path and leaves a leading `~/` outside the quotes.
-pub fn quote_path(shown: &str) -> String {
-    match shown.strip_prefix("~/") {
+pub fn quote_path(path: &str) -> String {
+    match path.strip_prefix("~/") {
         Some(rest) if !rest.is_empty() && !cfg!(windows) => format!("~/{}", quote(rest)),
-        _ => quote(shown),
+        _ => quote(path),
     }
 }
 
@@ -147,8 +147,8 @@ mod tests {
             ("=ls", "'=ls'"),
             ("a\u{3164}b", "'a\\u{3164}b'"),
         ];
-        for (text, shown) in cases {
-            assert_eq!(quote(text), shown);
+        for (text, expected) in cases {
+            assert_eq!(quote(text), expected);
         }
     }
 

@@ -42,21 +42,21 @@ pub fn clean(text: &str) -> String {
     if is_printable_ascii(text) {
         return text.to_owned();
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for (_, c, is_code) in mark_unsafe(text) {
-        push_char(&mut shown, c, is_code);
+        push_char(&mut escaped, c, is_code);
     }
-    shown
+    escaped
 }
 
 /// Escapes every unsafe character except line ends and tabs.
 pub fn clean_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for (_, c, is_code) in mark_unsafe(&text) {
-        push_char(&mut shown, c, is_code && !matches!(c, '\n' | '\t'));
+        push_char(&mut escaped, c, is_code && !matches!(c, '\n' | '\t'));
     }
-    shown
+    escaped
 }
 
 /// Escapes every invisible character, including line ends, and writes long runs of spaces as their
@@ -69,19 +69,19 @@ pub fn clean_lines(text: &str) -> String {
 /// assert_eq!(escape_invisible(&format!("a{}b", " ".repeat(90))), "a[90 spaces]b");
 /// ```
 pub fn escape_invisible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
         if spaces > MAX_SPACES {
-            let _infallible = write!(shown, "[{spaces} spaces]");
+            let _infallible = write!(escaped, "[{spaces} spaces]");
             rest = &rest[spaces..];
             continue;
         }
-        push_char(&mut shown, c, is_invisible(c));
+        push_char(&mut escaped, c, is_invisible(c));
         rest = &rest[c.len_utf8()..];
     }
-    shown
+    escaped
 }
 
 /// Escapes a text as [`clean`] does and cuts it to a number of characters after escaping. An escape
@@ -125,11 +125,11 @@ fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn push_char(shown: &mut String, c: char, is_code: bool) {
+fn push_char(escaped: &mut String, c: char, is_code: bool) {
     if is_code {
-        shown.extend(c.escape_default());
+        escaped.extend(c.escape_default());
     } else {
-        shown.push(c);
+        escaped.push(c);
     }
 }
 
@@ -212,8 +212,8 @@ mod tests {
             '\u{feff}',
         ];
         for c in unseen {
-            let shown = escape_invisible(&format!("a{c}b"));
-            assert_eq!(shown, format!("a{}b", c.escape_default()));
+            let escaped = escape_invisible(&format!("a{c}b"));
+            assert_eq!(escaped, format!("a{}b", c.escape_default()));
         }
         assert_eq!(escape_invisible("a b  c日本é"), "a b  c日本é");
         assert_eq!(escape_invisible(&" ".repeat(9)), "[9 spaces]");

@@ -78,9 +78,9 @@ mod tests {
             (1_772_323_200, "2026-03-01T00:00:00Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ];
-        for (seconds, shown) in cases {
+        for (seconds, expected) in cases {
             let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            assert_eq!(rfc3339(moment), shown, "{seconds}");
+            assert_eq!(rfc3339(moment), expected, "{seconds}");
         }
     }
 

@@ -118,11 +118,11 @@ mod tests {
         }
         let checked =
             check_transport(&read).and_then(|kind| check_address(&read, kind).map(|()| kind));
-        let shown = match checked {
+        let rendered = match checked {
             Ok(kind) => kind.word().to_owned(),
             Err(invalid) => format!("{invalid} ({})", invalid.field()),
         };
-        assert_eq!(shown, expected, "{fields}");
+        assert_eq!(rendered, expected, "{fields}");
     }
 
     #[test]
@@ -167,9 +167,9 @@ mod tests {
         let Err(invalid) = kind_from_word(&format!("\u{1b}{}", "y".repeat(1_000))) else {
             panic!("the type is unknown");
         };
-        let shown = invalid.to_string();
-        assert!(shown.starts_with("unknown server type \"\\u{1b}yyy"), "{shown}");
-        assert!(shown.ends_with("yyy…\"") && shown.len() < 200, "{shown}");
+        let rendered = invalid.to_string();
+        assert!(rendered.starts_with("unknown server type \"\\u{1b}yyy"), "{rendered}");
+        assert!(rendered.ends_with("yyy…\"") && rendered.len() < 200, "{rendered}");
     }
 
     #[test]

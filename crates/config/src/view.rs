@@ -106,8 +106,8 @@ impl<'a> CatalogView<'a> {
     /// Lists the winners, or all definitions.
     pub fn of(catalog: &'a Catalog, all: bool) -> Self {
         let servers = if all { catalog.all() } else { catalog.winners() };
-        let shown = servers.into_iter().filter(|server| all || server.duplicate_of.is_none());
-        Self { servers: shown.map(CatalogServerView::of).collect(), problems: &catalog.problems }
+        let listed = servers.into_iter().filter(|server| all || server.duplicate_of.is_none());
+        Self { servers: listed.map(CatalogServerView::of).collect(), problems: &catalog.problems }
     }
 }
 
@@ -158,9 +158,9 @@ impl<'a> CatalogServerView<'a> {
     pub fn revealed(server: &'a Server, env: &Env) -> Self {
         let mut view = Self::of(server);
         let revealed = |pairs: &[(String, ConfigValue)]| -> Option<NamedValues> {
-            let sent = pairs.iter().filter(|(_, value)| !matches!(value, ConfigValue::LeftOut(_)));
-            let shown = sent.map(|(name, value)| (name.clone(), reveal(value, env).into()));
-            (!pairs.is_empty()).then(|| shown.collect())
+            let sent = pairs.iter().filter(|(_, value)| !matches!(value, ConfigValue::Omitted(_)));
+            let revealed = sent.map(|(name, value)| (name.clone(), reveal(value, env).into()));
+            (!pairs.is_empty()).then(|| revealed.collect())
         };
         match server.spec.as_ref().map(|spec| &spec.transport) {
             Some(Transport::Stdio(launch)) => {
@@ -185,7 +185,7 @@ fn reveal(value: &ConfigValue, env: &Env) -> String {
         ConfigValue::Command(_) => REDACTED,
         ConfigValue::NameOrLiteral(_) => env.nonempty_variable(text).unwrap_or(text),
         ConfigValue::Literal(_) | ConfigValue::Unset(_) => text,
-        ConfigValue::LeftOut(_) => "",
+        ConfigValue::Omitted(_) => "",
     }
     .to_owned()
 }

@@ -9,8 +9,10 @@
 //! view         the contents of params and results, read leniently
 //! era          the revision that a server speaks, and what depends on it
 //! envelope     JSON-RPC messages; params and results stay text and are not re-encoded
-//! redact       removes secrets from every text that leaves the program
-//! serve        a server of both eras around a `Service`
+//! json, redact JSON values as text; secrets redacted in every text that leaves the program
+//! scan         finds the ends of JSON values, and checks the grammar
+//!
+//! serve        beside connect and peer: a server of both eras around a `Service`
 //! ```
 //!
 //! A module uses only the modules below it. Incoming messages are read leniently, item by item;

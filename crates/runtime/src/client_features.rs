@@ -19,8 +19,11 @@ pub trait Elicitor: Send + Sync + 'static {
     fn support(&self) -> ElicitationSupport;
 
     /// Asks the user. Dropped when the server cancels the request or the session ends.
-    fn elicit(&self, server: ServerName, question: Elicitation)
-    -> BoxFuture<'_, ElicitationAnswer>;
+    fn elicit(
+        &self,
+        server: ServerName,
+        elicitation: Elicitation,
+    ) -> BoxFuture<'_, ElicitationAnswer>;
 }
 
 /// Answers sampling requests of servers with a model.

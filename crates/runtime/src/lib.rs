@@ -2,7 +2,7 @@
 //! at once, and calls their tools.
 //!
 //! ```text
-//! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► call ─► Outcome
+//! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► execute ─► Outcome
 //! ```
 //!
 //! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is one call that does

@@ -205,9 +205,9 @@ mod tests {
             write(piece);
         }
         let entries = log_entries(&logs, "fs", 10).unwrap();
-        let shown: Vec<&str> =
+        let rendered: Vec<&str> =
             entries.iter().map(|entry| entry.text.as_deref().unwrap_or("(started)")).collect();
-        assert_eq!(shown, ["(started)", "one", "two", "(started)", "three"]);
+        assert_eq!(rendered, ["(started)", "one", "two", "(started)", "three"]);
         assert!(entries.iter().all(|entry| entry.at.is_some()));
     }
 

@@ -20,7 +20,7 @@ use crate::trust_gate::WrittenDefinition;
 const MAX_REASON: usize = 2_000;
 
 /// How many omitted values a failure names.
-const MAX_LEFT_OUT: usize = 3;
+const MAX_OMISSIONS: usize = 3;
 
 /// The status of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,12 +126,12 @@ impl ServerFailure {
     }
 
     /// Puts values that were omitted before connecting first: they may be the reason.
-    pub(crate) fn with_omissions(self, left_out: &[String]) -> Self {
-        if left_out.is_empty() {
+    pub(crate) fn with_omissions(self, omissions: &[String]) -> Self {
+        if omissions.is_empty() {
             return self;
         }
-        let omitted: Vec<&str> = left_out.iter().take(MAX_LEFT_OUT).map(String::as_str).collect();
-        let more = match left_out.len().saturating_sub(MAX_LEFT_OUT) {
+        let omitted: Vec<&str> = omissions.iter().take(MAX_OMISSIONS).map(String::as_str).collect();
+        let more = match omissions.len().saturating_sub(MAX_OMISSIONS) {
             0 => String::new(),
             more => format!("; {more} more left out"),
         };

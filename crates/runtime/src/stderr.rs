@@ -15,12 +15,12 @@ const MAX_LINES: usize = 200;
 pub fn last_meaningful_line(stderr: &str) -> Option<String> {
     let mut lines: Vec<&str> = stderr.lines().rev().take(MAX_LINES).collect();
     lines.reverse();
-    let said: Vec<&str> = lines.into_iter().filter(|line| !is_noise(line)).collect();
+    let messages: Vec<&str> = lines.into_iter().filter(|line| !is_noise(line)).collect();
     // Indented lines belong to the line above: stack frames, properties of an error object.
-    let last = said.iter().rfind(|line| !line.starts_with([' ', '\t'])).or(said.last())?;
+    let last = messages.iter().rfind(|line| !line.starts_with([' ', '\t'])).or(messages.last())?;
     let line = match npm_words(last) {
         // npm prints details after the reason, and its name on every line.
-        Some(_) => said.iter().find_map(|line| npm_reason(line)).unwrap_or(last),
+        Some(_) => messages.iter().find_map(|line| npm_reason(line)).unwrap_or(last),
         None => last,
     };
     Some(clip(line.trim(), LONGEST))

@@ -18,13 +18,13 @@ pub struct ToolReview {
     pub server: ServerName,
     /// The new and changed tools, with their differences: untrusted text.
     pub changes: Vec<ToolChange>,
-    offered: Option<(Arc<TrustedServer>, Arc<ServerTools>)>,
+    current_tools: Option<(Arc<TrustedServer>, Arc<ServerTools>)>,
 }
 
 impl ToolReview {
     /// Returns how many tools there are.
     pub fn count(&self) -> usize {
-        self.offered.as_ref().map_or(0, |(_, server_tools)| server_tools.listed().len())
+        self.current_tools.as_ref().map_or(0, |(_, server_tools)| server_tools.listed().len())
     }
 }
 
@@ -46,12 +46,12 @@ impl Runtime {
         let view = self.wait_for(server).await?;
         let shared = Arc::clone(&self.0.shared);
         let reviewing = tokio::task::spawn_blocking(move || {
-            let offered = view.trusted.clone().zip(view.server_tools.clone());
-            let changes = offered.as_ref().map(|(trusted, server_tools)| {
+            let current_tools = view.trusted.clone().zip(view.server_tools.clone());
+            let changes = current_tools.as_ref().map(|(trusted, server_tools)| {
                 shared.history.review_pins(trusted, server_tools.listed())
             });
             let changes = changes.unwrap_or_default();
-            ToolReview { server: view.name.clone(), changes, offered }
+            ToolReview { server: view.name.clone(), changes, current_tools }
         });
         reviewing.await.map_err(|_| Unavailable::ShutDown)
     }
@@ -59,7 +59,7 @@ impl Runtime {
     /// Accepts the tools of a review, new and changed ones included, and returns how many there
     /// are. Tools that changed after the review are not accepted.
     pub async fn accept_review(&self, review: ToolReview) -> Result<usize, Unavailable> {
-        let Some((trusted, server_tools)) = review.offered else { return Ok(0) };
+        let Some((trusted, server_tools)) = review.current_tools else { return Ok(0) };
         let (shared, name) = (Arc::clone(&self.0.shared), review.server);
         // It may wait for the lock of another process.
         let accepting = tokio::task::spawn_blocking(move || {

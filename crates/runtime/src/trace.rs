@@ -111,15 +111,15 @@ impl RedactingTracer {
     fn message(&self, bytes: &[u8]) -> String {
         let bytes = bytes.trim_ascii();
         let text = String::from_utf8_lossy(bytes);
-        let mut shown = self.secrets.redact_start(&text, MAX_TEXT);
+        let mut redacted = self.secrets.redact_start(&text, MAX_TEXT);
         if text.chars().nth(MAX_TEXT).is_some() {
-            let _infallible = write!(shown, "… ({} bytes in all)", bytes.len());
+            let _infallible = write!(redacted, "… ({} bytes in all)", bytes.len());
         }
-        shown
+        redacted
     }
 
     fn headers(&self, headers: &HeaderMap) -> String {
-        let shown = headers.iter().map(|(name, value)| {
+        let redacted = headers.iter().map(|(name, value)| {
             let value = match value.to_str() {
                 Ok(value) if is_visible(name) => self.secrets.redact_start(value, MAX_HEADER),
                 Ok(value) if name == LOCATION => self.location(value),
@@ -127,8 +127,8 @@ impl RedactingTracer {
             };
             format!("{name}: {value}")
         });
-        let shown: Vec<String> = shown.collect();
-        if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) }
+        let redacted: Vec<String> = redacted.collect();
+        if redacted.is_empty() { String::new() } else { format!(" ({})", redacted.join(", ")) }
     }
 }
 

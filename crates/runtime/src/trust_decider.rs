@@ -43,8 +43,8 @@ pub(crate) async fn ask_about_untrusted(
         // Files may change while the host decides; the decision is about the entry as shown.
         let subject = TrustSubject::of(&server.definition, env);
         // A panic is not a decision.
-        let asking = AssertUnwindSafe(async { decider.decide(server).await });
-        match asking.catch_unwind().await {
+        let answer = AssertUnwindSafe(async { decider.decide(server).await });
+        match answer.catch_unwind().await {
             Ok(TrustDecision::Skip) | Err(_) => {}
             Ok(decision) => decisions.push((subject, decision)),
         }

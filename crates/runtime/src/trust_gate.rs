@@ -167,14 +167,14 @@ impl FolderRule<'_> {
     }
 
     fn written_definition(&self, definition: &Definition, usual: &Path) -> WrittenDefinition {
-        let shown = |text: &str| wharf_config::text::clip(&redact_command(text), 200);
+        let redact = |text: &str| wharf_config::text::clip(&redact_command(text), 200);
         let fields = &definition.fields;
         let folder = fields.cwd.as_ref().filter(|cwd| !cwd.text.is_empty());
         WrittenDefinition {
             path: definition.source.path.clone(),
             line: definition.line,
-            command: fields.command.as_ref().map_or(String::new(), |command| shown(&command.text)),
-            folder: folder.map_or_else(|| self.env.display_path(usual), |cwd| shown(&cwd.text)),
+            command: fields.command.as_ref().map_or(String::new(), |command| redact(&command.text)),
+            folder: folder.map_or_else(|| self.env.display_path(usual), |cwd| redact(&cwd.text)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Violations of the protocol by servers, as far as Wharf can go on after them.
+//! Protocol violations of servers, as far as Wharf can go on after them.
 //!
 //! Only violations that the protocol layer notices are collected while a server is used. All others
 //! are found on request, in the `initialize` or `server/discover` result and in the lists.
@@ -30,7 +30,7 @@ impl ServerSnapshot {
     /// The same, with the violations in its other lists.
     fn violations_with(&self, more: Vec<String>) -> Vec<String> {
         let Some(peer) = &self.peer else { return Vec::new() };
-        let noticed = peer.warnings().into_iter().map(|warning| warning.to_string());
+        let noticed = peer.violations().into_iter().map(|violation| violation.to_string());
         let introduced =
             violations_in_profile(peer).into_iter().map(|violation| violation.to_string());
         let tools = self.server_tools.iter().flat_map(|tools| tools.listed());
@@ -76,8 +76,8 @@ fn violations_in_list<T: ListEntry>(
     server: &ServerName,
 ) -> Vec<String> {
     let own = collected.items.iter().filter(|(name, _)| name == server);
-    let odd = own.flat_map(|(_, entry)| entry.violations());
-    odd.take(MAX_SHOWN + 1).map(|violation| violation.to_string()).collect()
+    let violations = own.flat_map(|(_, entry)| entry.violations());
+    violations.take(MAX_SHOWN + 1).map(|violation| violation.to_string()).collect()
 }
 
 fn violations_in_profile(peer: &Peer) -> Vec<ProtocolViolation> {

@@ -125,7 +125,7 @@ fn replies_deviate_as_their_mode_describes() {
     check("id-as-exponent", QuirkEra::Legacy, &["\"id\":3e0,"]);
     check("crlf", QuirkEra::Legacy, &["}\r\n"]);
     check(
-        "keys-in-odd-order",
+        "keys-in-unusual-order",
         QuirkEra::Modern,
         &["{\"result\":", ",\"id\":3,\"jsonrpc\":\"2.0\"}\n"],
     );

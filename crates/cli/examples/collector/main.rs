@@ -25,13 +25,13 @@ use collector::{Collector, CollectorBehavior};
 fn main() {
     let collector = Collector::start(4318, CollectorBehavior::Answers);
     println!("collecting at {}", collector.endpoint());
-    let mut shown = 0;
+    let mut printed = 0;
     loop {
         let spans = collector.spans();
-        for span in &spans[shown..] {
+        for span in &spans[printed..] {
             println!("\ntrace {}\n{}", span.trace, span.render());
         }
-        shown = spans.len();
+        printed = spans.len();
         thread::sleep(Duration::from_millis(200));
     }
 }

@@ -76,7 +76,7 @@ fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failur
     let Some(token) = token else {
         return Err(Failure::Usage {
             message: "--token requires --url (HTTP/SSE transport).",
-            hint: "there is no server of this name yet, so give its address",
+            hint: "no server has this name; add --url URL",
         });
     };
     let result = manage::set_token(&invocation.env, &args.name, scope, &token);

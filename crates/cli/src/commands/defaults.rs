@@ -31,8 +31,8 @@ pub(super) fn print_download_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
     let names: Vec<&str> = downloads.map(|server| server.definition.name.as_str()).collect();
     let Some(first) = names.first() else { return };
     let verb = if names.len() == 1 { "downloads" } else { "download" };
-    let mut left_out = catalog.settings.list("discovery.disabled").to_vec();
-    left_out.push("defaults".to_owned());
+    let mut disabled_programs = catalog.settings.list("discovery.disabled").to_vec();
+    disabled_programs.push("defaults".to_owned());
     ui.notice(&format!(
         "{} {verb} a package from the npm registry when started (npx).",
         phrase::quoted_list(names.iter().copied())
@@ -40,7 +40,7 @@ pub(super) fn print_download_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
     ui.hint(&format!(
         "to turn one off: wharf disable {}; all of them: wharf config set discovery.disabled {}",
         phrase::word(first),
-        phrase::word(&left_out.join(","))
+        phrase::word(&disabled_programs.join(","))
     ));
 }
 

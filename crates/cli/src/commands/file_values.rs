@@ -33,9 +33,9 @@ pub(crate) fn read_into(words: &[String], env: &Env) -> Result<Vec<String>, Fail
         }
         let text = read_text(name, env).map_err(|why| {
             let argument = phrase::quoted(key.trim_end_matches(':'));
-            let (key, shown) = (clip(key, 60), clip(name, 200));
-            let message = format!("could not read {shown} for {argument}: {why}");
-            bad(message, format!("for a text that begins with @ write {key}=@@{shown}"))
+            let (key, name) = (clip(key, 60), clip(name, 200));
+            let message = format!("could not read {name} for {argument}: {why}");
+            bad(message, format!("for a text that begins with @ write {key}=@@{name}"))
         })?;
         Ok(format!("{key}={text}"))
     };

@@ -80,7 +80,7 @@ fn describe(server: &Server, view: &CatalogServerView<'_>, env: &Env) -> String 
     }
     lines.labelled("transport", view.transport);
     if view.command.is_some() {
-        lines.labelled("command", &phrase::what(view));
+        lines.labelled("command", &phrase::command_or_url(view));
     }
     add_optional(&mut lines, "cwd", view.cwd.as_deref());
     add_optional(&mut lines, "url", view.url.as_deref());

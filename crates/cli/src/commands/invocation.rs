@@ -31,10 +31,10 @@ impl Invocation {
     /// Combines the flags and the environment.
     pub(crate) fn new(flags: &Flags, host: Host) -> Self {
         let Host { env, terminal } = host;
-        let said = env.nonempty_variable("WHARF_TRUST_PROJECT");
+        let variable = env.nonempty_variable("WHARF_TRUST_PROJECT");
         let options = LoadOptions {
             without_project: flags.no_project,
-            trust_project: flags.trust_project || matches!(said, Some("1" | "true")),
+            trust_project: flags.trust_project || matches!(variable, Some("1" | "true")),
             ..LoadOptions::default()
         };
         let ui = Ui::new(flags, terminal, &env);

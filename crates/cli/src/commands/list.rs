@@ -18,9 +18,9 @@ use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style, time_ago}
 
 /// List the servers of all programs
 ///
-/// Shows the winning definition of each name, its state, and the file it comes from, as far as the
-/// terminal is wide enough. Nothing is started or contacted: TOOLS is the number of tools at the
-/// last connection, if it is known.
+/// Shows the winning definition of each name, its state, and the file it comes from; columns that
+/// do not fit the terminal are left off. Nothing is started or contacted: TOOLS is the number of
+/// tools at the last connection, if it is known.
 ///
 /// States: enabled, failed (enabled, but the last attempt to connect failed), disabled (switched
 /// off), untrusted (it came with this project, see `wharf trust`), invalid (its entry is incomplete
@@ -55,18 +55,18 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
         return Ok(Exit::Success);
     }
     let all = if args.all { catalog.all() } else { catalog.winners() };
-    let shown: Vec<&Server> = all
+    let listed: Vec<&Server> = all
         .into_iter()
         .filter(|server| args.all || server.state != DefinitionState::Duplicate)
         .collect();
-    ui.table(table(&shown, &history, env))?;
+    ui.table(table(&listed, &history, env))?;
     ui.blank_line();
-    let own = shown.iter().flat_map(|server| &server.problems);
+    let own = listed.iter().flat_map(|server| &server.problems);
     // `load` has printed the problems that concern every verb.
     let others = catalog.problems.iter().filter(|problem| !problem.concerns_every_verb());
     ui.problems(others.chain(own), env);
     let tried =
-        shown.iter().map(|server| (server, history.last_failure(&CatalogServerView::of(server))));
+        listed.iter().map(|server| (server, history.last_failure(&CatalogServerView::of(server))));
     let failures: Vec<_> = tried.filter_map(|(server, last)| Some((server, last?))).collect();
     for (server, last) in &failures {
         ui.notice(&failed(server, last));
@@ -108,7 +108,7 @@ fn table(servers: &[&Server], history: &CatalogHistory, env: &Env) -> Table {
             },
             Cell::painted(view.transport, paint),
             Cell::painted(tools, paint),
-            Cell::painted(phrase::what(&view), paint),
+            Cell::painted(phrase::command_or_url(&view), paint),
             Cell::painted(phrase::source(view.source), paint),
             Cell::painted(file(view.source, env), style::faint),
         ]);

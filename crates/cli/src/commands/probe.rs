@@ -29,7 +29,7 @@ pub(crate) struct ProbeArgs {
 /// The result of probing a new server.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Probe {
+pub(crate) struct ProbeResult {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<usize>,
@@ -46,7 +46,11 @@ pub(crate) struct Probe {
 /// Prints what a new definition shadows and what shadows it, then probes the server if it is used.
 ///
 /// Returns `None` if the server was not probed.
-pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Option<Probe> {
+pub(super) fn run(
+    done: &ChangeSummary,
+    args: ProbeArgs,
+    invocation: &Invocation,
+) -> Option<ProbeResult> {
     // Problems of other files do not belong to the answer of `add`.
     let mut catalog = invocation.load_quietly().ok()?;
     let is_new = |server: &Server| {
@@ -71,15 +75,15 @@ pub(super) fn run(done: &ChangeSummary, args: ProbeArgs, invocation: &Invocation
     }
     let mut probe = None;
     let work = async |runtime: &Runtime| runtime.wait_for(&done.name).await;
-    let shown = connect::with_servers(invocation, &catalog, work, |result| {
-        probe = Some(Probe::of(&done.name, result));
+    let probed = connect::with_servers(invocation, &catalog, work, |result| {
+        probe = Some(ProbeResult::of(&done.name, result));
         Ok(Exit::Success)
     });
-    match shown {
+    match probed {
         Ok(_) => probe,
         // The entry is written, so an interrupted probe is not a failure.
         Err(Failure::Cancelled) => None,
-        Err(failure) => Some(Probe::failed(failure.to_string(), failure.hint())),
+        Err(failure) => Some(ProbeResult::failed(failure.to_string(), failure.hint())),
     }
 }
 
@@ -92,7 +96,7 @@ fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
         let word = phrase::word(name);
         let by = format!("{} ({})", phrase::path(&by.path, env), phrase::source(by));
         ui.notice(&format!(
-            "{} it is not used: {} in {by} has the same name and comes first",
+            "{} {} is not used: the one in {by} has the same name and comes first",
             style::warning("warning:"),
             phrase::quoted(name),
         ));
@@ -100,8 +104,9 @@ fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
     }
     if let Some(original) = &new.duplicate_of {
         ui.notice(&format!(
-            "{} it is not used: it is the same server as {}",
+            "{} {} is not used: it is the same server as {}",
             style::warning("warning:"),
+            phrase::quoted(name),
             phrase::quoted(original.as_str())
         ));
     }
@@ -121,7 +126,7 @@ fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
     }
 }
 
-impl Probe {
+impl ProbeResult {
     fn of(name: &str, result: Result<Arc<ServerSnapshot>, Unavailable>) -> Self {
         match result {
             Ok(server) => {
@@ -178,7 +183,7 @@ impl Probe {
         let Some(error) = &self.error else { return };
         let mut lines = Lines::default();
         let label = style::warning("warning:");
-        lines.add(format!("{label} it is saved, but does not work yet: {}", clean(error)));
+        lines.add(format!("{label} the entry was saved, but connecting failed: {}", clean(error)));
         if let Some(line) = &self.stderr {
             lines.add(format!("  {} {}", style::faint("stderr:"), clean(line)));
         }

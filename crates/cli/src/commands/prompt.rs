@@ -43,7 +43,7 @@ struct PromptJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     messages: Vec<Json>,
-    /// Values that were left out of the servers' configuration.
+    /// Values that were omitted from the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -102,8 +102,8 @@ async fn find_server(name: &str, runtime: &Runtime) -> Result<String, Failure> {
     let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.prompts(None).await.items;
     let named = listed.iter().filter(|(_, prompt)| *prompt.name() == name);
-    let holders = MatchingServers::new(named.map(|(server, _)| server.as_str()));
-    holders.only(&SoughtItem { what: "Prompt", name }, &snapshot)
+    let matching = MatchingServers::new(named.map(|(server, _)| server.as_str()));
+    matching.only(&SoughtItem { what: "Prompt", name }, &snapshot)
 }
 
 fn pairs(words: &[String]) -> Result<Vec<(String, String)>, Failure> {

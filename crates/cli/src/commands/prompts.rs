@@ -34,7 +34,7 @@ struct PromptsJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<CutListJson>,
     errors: Vec<ServerErrorJson>,
-    /// Values that were left out of the servers' configuration.
+    /// Values that were omitted from the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -104,7 +104,7 @@ fn show(
         ui.table(table(&answer))?;
         ui.blank_line();
     }
-    listed.say(&prompts.errors, invocation);
+    listed.print_errors(&prompts.errors, invocation);
     ui.problems(&prompts.problems("prompts"), &invocation.env);
     if !ui.json {
         ui.notice(&format!("{}.", phrase::count(answer.prompts.len(), "prompt")));

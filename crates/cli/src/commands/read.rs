@@ -39,7 +39,7 @@ pub(crate) struct ReadArgs {
 struct ReadJson<'a> {
     server: &'a str,
     contents: Vec<Json>,
-    /// Values that were left out of the servers' configuration.
+    /// Values that were omitted from the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -89,13 +89,13 @@ async fn find_server(uri: &str, runtime: &Runtime) -> Result<String, Failure> {
     let snapshot = connect::settled_except_failing(runtime).await;
     let listed = runtime.resources(None).await.items;
     let exact = listed.iter().filter(|(_, resource)| *resource.uri() == uri);
-    let mut holders = MatchingServers::new(exact.map(|(server, _)| server.as_str()));
-    if holders.is_empty() {
+    let mut matching = MatchingServers::new(exact.map(|(server, _)| server.as_str()));
+    if matching.is_empty() {
         let templates = runtime.resource_templates(None).await.items;
         let fits = templates.iter().filter(|(_, template)| may_fit(template.uri_template(), uri));
-        holders = MatchingServers::new(fits.map(|(server, _)| server.as_str()));
+        matching = MatchingServers::new(fits.map(|(server, _)| server.as_str()));
     }
-    holders.only(&SoughtItem { what: "Resource", name: uri }, &snapshot)
+    matching.only(&SoughtItem { what: "Resource", name: uri }, &snapshot)
 }
 
 /// Tells whether a URI can match a template: it has the template's prefix and suffix.

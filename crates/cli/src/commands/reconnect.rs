@@ -39,7 +39,7 @@ struct ReconnectJson<'a> {
     stderr: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorReport>,
-    /// Values that were left out of its configuration.
+    /// Values that were omitted from its configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -70,7 +70,7 @@ fn show(
                     hint: None,
                     stderr: None,
                     error: None,
-                    problems: server.left_out(),
+                    problems: server.omitted_values(),
                 })?;
             } else {
                 invocation.ui.sentences(&format!("{}\n", clean(&message)))?;

@@ -35,7 +35,7 @@ struct ResourcesJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<CutListJson>,
     errors: Vec<ServerErrorJson>,
-    /// Values that were left out of the servers' configuration.
+    /// Values that were omitted from the servers' configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
@@ -105,7 +105,7 @@ fn show(
         ui.table(table(&answer))?;
         ui.blank_line();
     }
-    listed.say(resources.errors.iter().chain(&templates.errors), invocation);
+    listed.print_errors(resources.errors.iter().chain(&templates.errors), invocation);
     ui.problems(&resources.problems("resources"), &invocation.env);
     ui.problems(&templates.problems("templates"), &invocation.env);
     if !ui.json {
@@ -157,14 +157,14 @@ fn table(answer: &ResourcesJson) -> Table {
         Column::text("KIND").droppable_at(0),
         Column::text("NAME").shrinking_first_to(24).droppable_at(1),
     ]);
-    for shown in answer.resources.iter().chain(&answer.templates) {
-        let address = shown.uri.as_ref().or(shown.uri_template.as_ref());
-        let kind = shown.mime_type.as_deref().unwrap_or_default();
+    for item in answer.resources.iter().chain(&answer.templates) {
+        let address = item.uri.as_ref().or(item.uri_template.as_ref());
+        let kind = item.mime_type.as_deref().unwrap_or_default();
         table.row(vec![
             Cell::painted(clean(address.map_or("", String::as_str)), style::strong),
-            Cell::plain(phrase::name(&shown.server)),
+            Cell::plain(phrase::name(&item.server)),
             Cell::plain(clean(kind)),
-            Cell::painted(clean(shown.title.as_ref().unwrap_or(&shown.name)), style::faint),
+            Cell::painted(clean(item.title.as_ref().unwrap_or(&item.name)), style::faint),
         ]);
     }
     table

@@ -9,7 +9,7 @@ use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
 use wharf_config::{DefinitionState, Env};
 
-use super::probe::{self, Probe, ProbeArgs};
+use super::probe::{self, ProbeArgs, ProbeResult};
 use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_json};
@@ -80,7 +80,7 @@ fn added(done: ChangeSummary, args: ProbeArgs, invocation: &Invocation) -> Resul
         print_json(&ServerChangeJson { ok: true, name, path, message, probe, error })?;
         return Ok(Exit::Success);
     }
-    if let Some(found) = probe.as_ref().and_then(Probe::found) {
+    if let Some(found) = probe.as_ref().and_then(ProbeResult::found) {
         ui.sentences(&format!("{found}\n"))?;
     }
     if let Some(probe) = probe {
@@ -123,7 +123,7 @@ struct ServerChangeJson<'a> {
     path: Option<String>,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    probe: Option<Probe>,
+    probe: Option<ProbeResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorReport>,
 }

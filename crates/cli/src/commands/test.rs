@@ -96,12 +96,12 @@ pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Fail
         show(&args.name, transport, result, invocation)
     });
     // After an interruption the trace shows how far the connection got.
-    say_trace(invocation);
+    print_trace(invocation);
     outcome
 }
 
 /// Prints the trace so far, if `--trace` is given and the answer is not JSON.
-fn say_trace(invocation: &Invocation) {
+fn print_trace(invocation: &Invocation) {
     if let Some(trace) = invocation.trace.get().filter(|_| !invocation.ui.json) {
         for line in trace.take_text() {
             invocation.ui.notice(&line);
@@ -116,7 +116,7 @@ fn show(
     invocation: &Invocation,
 ) -> Result<Exit, Failure> {
     let ui = &invocation.ui;
-    say_trace(invocation);
+    print_trace(invocation);
     let mut answer = TestJson { ok: result.is_ok(), ..TestJson::new(name, transport) };
     answer.trace = invocation.trace.get().map(Trace::lines);
     match result {
@@ -220,9 +220,9 @@ fn describe(answer: &TestJson<'_>) -> String {
 /// Prints the problems and protocol violations of a server that works.
 pub(super) fn warn(server: &ServerSnapshot, invocation: &Invocation) {
     // Left-out values are printed after the answer of every verb.
-    let left_out = server.left_out();
+    let omitted_values = server.omitted_values();
     let problems = server.problems();
-    let others = problems.iter().filter(|problem| !left_out.contains(problem));
+    let others = problems.iter().filter(|problem| !omitted_values.contains(problem));
     invocation.ui.problems(others, &invocation.env);
     let violations = server.violations();
     for warning in violations.iter().take(MOST_VIOLATIONS) {

@@ -12,7 +12,7 @@ use wharf_config::text::{clean, clip};
 
 use crate::ui::{Lines, phrase, style};
 
-/// The length of a usage line after which optional arguments are left out.
+/// The length of a usage line after which optional arguments are omitted.
 const LONGEST_LINE: usize = 160;
 
 /// The most arguments in a usage line.

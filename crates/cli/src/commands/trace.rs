@@ -30,18 +30,18 @@ impl Trace {
     /// Returns the lines for `--json`.
     pub(crate) fn lines(&self) -> Vec<TraceLineJson> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let shown = lines.iter().map(|line| TraceLineJson {
+        let rendered = lines.iter().map(|line| TraceLineJson {
             ms: milliseconds(line),
             kind: line.kind.word(),
             text: line.text.clone(),
         });
-        shown.collect()
+        rendered.collect()
     }
 
     /// Removes the lines and returns them as text for a person.
     pub(crate) fn take_text(&self) -> Vec<String> {
         let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let shown = lines.iter().map(|line| {
+        let rendered = lines.iter().map(|line| {
             let mark = match line.kind {
                 TraceKind::Sent => "→",
                 TraceKind::Received => "←",
@@ -51,7 +51,7 @@ impl Trace {
             let time = style::faint(&format!("{:>6} ms", milliseconds(line)));
             format!("{time} {mark} {}", clean(&line.text))
         });
-        shown.collect()
+        rendered.collect()
     }
 }
 

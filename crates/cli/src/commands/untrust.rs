@@ -97,11 +97,11 @@ fn folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Failure> {
         let folders = catalog.project_folders.iter();
         folders.fold(false, |was, folder| record.revoke_folder(folder) | was)
     })?;
-    let shown = phrase::path(folder, &invocation.env);
+    let rendered = phrase::path(folder, &invocation.env);
     let message = if was_trusted {
-        format!("No longer trusted: the folder {shown}.")
+        format!("No longer trusted: the folder {rendered}.")
     } else {
-        format!("The folder {shown} was not trusted by itself.")
+        format!("The folder {rendered} was not trusted by itself.")
     };
     let folder = Some(folder.to_string_lossy().into_owned());
     TrustReport { ok: true, names: Vec::new(), folder, message }.show(invocation)

@@ -22,7 +22,7 @@ pub(super) fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// Indents valid JSON: one member or item per line.
 pub(crate) fn indented(json: &str) -> String {
-    let mut shown = String::with_capacity(json.len() + json.len() / 2);
+    let mut rendered = String::with_capacity(json.len() + json.len() / 2);
     let mut depth: usize = 0;
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
@@ -30,40 +30,40 @@ pub(crate) fn indented(json: &str) -> String {
         match first {
             '"' => {
                 length = string_length(rest);
-                add_safely(&mut shown, &rest[..length]);
+                add_safely(&mut rendered, &rest[..length]);
             }
             '{' | '[' => {
-                shown.push(first);
+                rendered.push(first);
                 let inside = rest[1..].trim_start();
                 if let Some(end) = inside.chars().next().filter(|c| matches!(c, '}' | ']')) {
-                    shown.push(end);
+                    rendered.push(end);
                     length = rest.len() - inside.len() + 1;
                 } else {
                     depth += 1;
-                    add_line(&mut shown, depth);
+                    add_line(&mut rendered, depth);
                 }
             }
             '}' | ']' => {
                 depth = depth.saturating_sub(1);
-                add_line(&mut shown, depth);
-                shown.push(first);
+                add_line(&mut rendered, depth);
+                rendered.push(first);
             }
             ',' => {
-                shown.push(first);
-                add_line(&mut shown, depth);
+                rendered.push(first);
+                add_line(&mut rendered, depth);
             }
-            ':' => shown.push_str(": "),
+            ':' => rendered.push_str(": "),
             ' ' | '\t' | '\n' | '\r' => {}
-            _ => shown.push(first),
+            _ => rendered.push(first),
         }
         rest = &rest[length..];
     }
-    shown
+    rendered
 }
 
-fn add_line(shown: &mut String, depth: usize) {
-    shown.push('\n');
-    shown.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
+fn add_line(rendered: &mut String, depth: usize) {
+    rendered.push('\n');
+    rendered.extend(std::iter::repeat_n("  ", depth.min(MAX_INDENT)));
 }
 
 /// Returns the length of the JSON string at the start of a text, including its quotes.
@@ -81,19 +81,19 @@ fn string_length(text: &str) -> usize {
 }
 
 /// Adds a JSON string, and escapes more characters than JSON requires.
-fn add_safely(shown: &mut String, string: &str) {
+fn add_safely(rendered: &mut String, string: &str) {
     // Fast path: nearly every string is plain ASCII, and a listing has thousands of strings.
     if string.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        shown.push_str(string);
+        rendered.push_str(string);
         return;
     }
     for c in string.chars() {
         if is_unsafe(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                let _infallible = write!(shown, "\\u{unit:04x}");
+                let _infallible = write!(rendered, "\\u{unit:04x}");
             }
         } else {
-            shown.push(c);
+            rendered.push(c);
         }
     }
 }
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn only_whitespace_between_tokens_changes() {
-        let shown =
+        let rendered =
             indented("{ \"b\\\\\" :[1.0,12345678901234567890, { } ,-0],\"a\":\"x, y: \\\"{\"}");
-        insta::assert_snapshot!(shown, @r#"
+        insta::assert_snapshot!(rendered, @r#"
         {
           "b\\": [
             1.0,

@@ -87,7 +87,7 @@ pub(crate) fn problem(problem: &Problem, env: &Env) -> String {
 }
 
 /// Formats the command line or the URL of a server.
-pub(crate) fn what(view: &CatalogServerView<'_>) -> String {
+pub(crate) fn command_or_url(view: &CatalogServerView<'_>) -> String {
     match (&view.command, &view.url) {
         (Some(command), _) => command_line(command, view.args.as_deref().unwrap_or_default()),
         (None, Some(url)) => clean(url),
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn limits_are_shown_in_a_readable_unit() {
         let cases = [(0, "no limit"), (250, "250 ms"), (30_000, "30 s"), (120_000, "2 min")];
-        for (milliseconds, shown) in cases {
-            assert_eq!(duration(milliseconds), shown);
+        for (milliseconds, expected) in cases {
+            assert_eq!(duration(milliseconds), expected);
         }
     }
 }

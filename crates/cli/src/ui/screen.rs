@@ -72,8 +72,8 @@ pub(crate) enum Confirmation {
 impl Confirmation {
     /// Reads an answer: `y` and `yes` mean yes, anything else means no.
     pub(crate) fn from_line(line: &str) -> Self {
-        let said = line.trim().to_ascii_lowercase();
-        if ["y", "yes"].contains(&said.as_str()) { Self::Yes } else { Self::No }
+        let answer = line.trim().to_ascii_lowercase();
+        if ["y", "yes"].contains(&answer.as_str()) { Self::Yes } else { Self::No }
     }
 }
 
@@ -172,16 +172,16 @@ impl Ui {
     /// Prints why the run failed: the error, its causes, and a hint.
     pub(crate) fn failure(&self, failure: &Failure) {
         let mut lines = Lines::default();
-        let mut said = failure.to_string();
-        lines.add(format!("{} {}", style::bad("error:"), clean(&said)));
+        let mut message = failure.to_string();
+        lines.add(format!("{} {}", style::bad("error:"), clean(&message)));
         let mut source = failure.source();
         while let Some(cause) = source {
             let words = cause.to_string();
             // The text of some errors already ends with the text of their cause.
-            if !said.ends_with(&words) {
+            if !message.ends_with(&words) {
                 lines.add(format!("  {} {}", style::faint("cause:"), clean(&words)));
             }
-            said = words;
+            message = words;
             source = cause.source();
         }
         lines.hint("  ", failure.hint().as_deref());

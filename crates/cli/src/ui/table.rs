@@ -234,17 +234,17 @@ impl Table {
         let last = self.columns.len().saturating_sub(1);
         for (index, (cell, paint)) in cells.enumerate() {
             let width = layout.widths[index];
-            let shown = if layout.cuts {
+            let rendered = if layout.cuts {
                 self.columns[index].cut(cell, width)
             } else {
                 Cow::Borrowed(cell)
             };
             match layout.colours {
-                Colours::Wanted => text.push_str(&paint(&shown)),
-                Colours::Unwanted => text.push_str(&shown),
+                Colours::Wanted => text.push_str(&paint(&rendered)),
+                Colours::Unwanted => text.push_str(&rendered),
             }
             if index < last {
-                let pad = width.saturating_sub(columns(&shown));
+                let pad = width.saturating_sub(columns(&rendered));
                 text.extend(std::iter::repeat_n(' ', pad));
                 text.push_str(GAP);
             }
@@ -265,10 +265,10 @@ impl Table {
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
         for (column, width) in self.columns.iter().zip(&mut widths) {
-            let given =
+            let removed =
                 column.shrinks_first_to.map_or(0, |floor| width.saturating_sub(floor)).min(over);
-            *width -= given;
-            over -= given;
+            *width -= removed;
+            over -= removed;
         }
         let yields = |index: usize| self.columns[index].shrinks_first_to.is_some();
         over = narrow(&mut widths, over, READABLE_WIDTH, yields);

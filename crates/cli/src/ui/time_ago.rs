@@ -37,8 +37,8 @@ mod tests {
             (2 * 86_400 - 1, "47 h ago"),
             (2 * 86_400, "2 days ago"),
         ];
-        for (age, shown) in cases {
-            assert_eq!(time_ago(at(1_000), at(1_000 + age)), shown, "{age}");
+        for (age, expected) in cases {
+            assert_eq!(time_ago(at(1_000), at(1_000 + age)), expected, "{age}");
         }
         assert_eq!(time_ago(at(1_000), at(0)), "just now");
     }

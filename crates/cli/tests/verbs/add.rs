@@ -213,7 +213,7 @@ fn the_default_scope_depends_on_the_folder() {
     --- stdout
     Added server "there" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is not used: it is the same server as "deep"
+    warning: "there" is not used: it is the same server as "deep"
     "#);
     assert_snapshot!(world.run_in("outside", "add nowhere --project ../nothing -- npx"), @"
     exit 1

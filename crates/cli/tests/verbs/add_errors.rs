@@ -8,11 +8,11 @@ use crate::world::World;
 #[track_caller]
 fn refused(words: &[&str]) -> String {
     let world = World::new().with_probe();
-    let shown = world.run_words(words);
-    assert!(!world.path("project/.wharf").exists(), "{shown}");
-    assert!(!world.path("home/.wharf/mcp.json").exists(), "{shown}");
-    assert!(!world.path("home/.wharf/credentials.json").exists(), "{shown}");
-    shown
+    let rendered = world.run_words(words);
+    assert!(!world.path("project/.wharf").exists(), "{rendered}");
+    assert!(!world.path("home/.wharf/mcp.json").exists(), "{rendered}");
+    assert!(!world.path("home/.wharf/credentials.json").exists(), "{rendered}");
+    rendered
 }
 
 fn line(line: &str) -> String {
@@ -37,7 +37,7 @@ fn conflicting_arguments_are_refused() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: there is no server of this name yet, so give its address
+      hint: no server has this name; add --url URL
     ");
     assert_snapshot!(line("add a"), @"
     exit 2

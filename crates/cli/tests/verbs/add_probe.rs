@@ -60,7 +60,7 @@ fn a_server_that_does_not_work_is_saved_with_a_warning() {
     --- stdout
     Added server "fs" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is saved, but does not work yet: npx not found
+    warning: the entry was saved, but connecting failed: npx not found
       hint: install npx, or give its full path in "command"
     "#);
     assert_snapshot!(world.run("add broken -- broken"), @r#"
@@ -68,7 +68,7 @@ fn a_server_that_does_not_work_is_saved_with_a_warning() {
     --- stdout
     Added server "broken" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is saved, but does not work yet: the server's process ended (exit status: 3)
+    warning: the entry was saved, but connecting failed: the server's process ended (exit status: 3)
       stderr: Error: no licence
       hint: wharf logs broken shows all of its output
     "#);
@@ -115,7 +115,7 @@ fn a_server_that_answers_401_needs_sign_in() {
     --- stdout
     Added server "api" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is saved, but does not work yet: needs sign-in: the server answered 401 Unauthorized
+    warning: the entry was saved, but connecting failed: needs sign-in: the server answered 401 Unauthorized
       hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
     "#);
 }
@@ -128,7 +128,7 @@ fn the_probe_times_out_after_five_seconds() {
     --- stdout
     Added server "mute" in [project]/.wharf/mcp.json
     --- stderr
-    warning: it is saved, but does not work yet: no answer within 5s
+    warning: the entry was saved, but connecting failed: no answer within 5s
       hint: it may need longer the first time (wharf test mute)
     "#);
 }
@@ -175,7 +175,7 @@ fn shadowed_definitions_are_reported() {
     --- stdout
     Added server "box" in ~/.wharf/mcp.json
     --- stderr
-    warning: it is not used: "box" in [project]/.wharf/mcp.json (Wharf · project) has the same name and comes first
+    warning: "box" is not used: the one in [project]/.wharf/mcp.json (Wharf · project) has the same name and comes first
     hint: wharf explain box
     "#);
     assert_snapshot!(world.run("add twin --scope user -- box"), @r#"
@@ -183,7 +183,7 @@ fn shadowed_definitions_are_reported() {
     --- stdout
     Added server "twin" in ~/.wharf/mcp.json
     --- stderr
-    warning: it is not used: it is the same server as "box"
+    warning: "twin" is not used: it is the same server as "box"
     "#);
 }
 
@@ -220,8 +220,8 @@ fn a_token_without_a_url_updates_the_existing_entry() {
     let world = World::new().tool_server("box");
     world.run("add api --url https://a.example/mcp --token first");
     let before = world.read("project/.wharf/mcp.json");
-    let shown = world.run_with_input(&["add", "api", "--token", "-"], "second\n");
-    assert_snapshot!(shown, @r#"
+    let rendered = world.run_with_input(&["add", "api", "--token", "-"], "second\n");
+    assert_snapshot!(rendered, @r#"
     exit 0
     --- stdout
     Replaced the token of server "api"
@@ -294,13 +294,13 @@ fn a_token_of_a_local_server_is_bound_to_its_command() {
     let path = world.path("home/.wharf/mcp.json");
     let own = std::fs::read_to_string(&path).unwrap().replace("\"one\"", "\"two\"");
     std::fs::File::create(&path).unwrap().write_all(own.as_bytes()).unwrap();
-    let shown = world.run("test box");
+    let rendered = world.run("test box");
     assert_snapshot!(world.read("bin/box.seen"), @"
     token: s3cret.
     token: .
     ");
-    let warning = shown.lines().find(|line| line.contains("credential")).unwrap_or_default();
-    assert_snapshot!(warning, @r#"warning: ~/.wharf/mcp.json:3: "box": stored credential left out: it was given for another command, or before its entry was changed"#);
+    let warning = rendered.lines().find(|line| line.contains("credential")).unwrap_or_default();
+    assert_snapshot!(warning, @r#"warning: ~/.wharf/mcp.json:3: "box": stored credential left out: it is bound to another command, or to the entry before it was changed"#);
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     exit 2
     --- stderr
     error: --token requires --url (HTTP/SSE transport).
-      hint: there is no server of this name yet, so give its address
+      hint: no server has this name; add --url URL
     ");
     assert!(!world.path("home/.wharf/credentials.json").exists());
     let world = World::new().tool_server("box");

@@ -153,8 +153,8 @@ fn binary_content_is_summarized_and_can_be_saved() {
     look:
     [image image/png, 5 B]
     ");
-    let shown = world.run("call box/picture --save pictures");
-    let path = shown.lines().find_map(|line| line.strip_prefix("saved [project]/")).unwrap();
+    let rendered = world.run("call box/picture --save pictures");
+    let path = rendered.lines().find_map(|line| line.strip_prefix("saved [project]/")).unwrap();
     assert_eq!(fs::read_to_string(world.path("project").join(path)).unwrap(), "hello");
     assert!(path.starts_with("pictures/"), "{path}");
     assert_eq!(Path::new(path).extension(), Some("png".as_ref()));

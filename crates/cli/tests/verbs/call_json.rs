@@ -68,7 +68,7 @@ fn error_details_are_complete_for_every_failure() {
     exit 1: TERMINAL disabled of off from Wharf, echo in connect, outcome known: true
     exit 3: TERMINAL not-used of bad from Wharf, echo in connect, outcome known: true
     exit 3: TERMINAL not-connected of gone from Wharf, echo in connect, outcome known: true
-    exit 1: TERMINAL left-out of few from Wharf, fail in send, outcome known: true
+    exit 1: TERMINAL omitted of few from Wharf, fail in send, outcome known: true
     exit 6: TERMINAL untrusted of theirs from mcp.json, echo in connect, outcome known: true
     exit 1: MISUSE not-found of  from , no/such in send, outcome known: true
     ");

@@ -35,7 +35,7 @@ fn calling_an_unused_entry_says_why_it_is_unused() {
     assert_snapshot!(world.run("call bad/echo"), @r#"
     exit 3
     --- stderr
-    error: Server "bad" cannot be used, its definition is invalid: http server requires "url"
+    error: Server "bad" has an invalid definition: http server requires "url"
       hint: add "url" with the server's address (~/.wharf/mcp.json:4)
     "#);
     assert_snapshot!(world.run("call theirs/echo text=a"), @r#"
@@ -124,7 +124,7 @@ fn the_reason_is_the_same_for_every_transport_and_era() {
 
     exit 1
     --- stderr
-    error: tool "odd" of "box" was set aside: its inputSchema does not allow an object
+    error: tool "odd" of "box" was omitted: its inputSchema does not allow an object
       hint: report it to the author of the server
 
     exit 1
@@ -144,7 +144,7 @@ fn a_tool_with_an_unusable_schema_is_not_reported_as_missing() {
     assert_snapshot!(world.run("call box/odd"), @r#"
     exit 1
     --- stderr
-    error: tool "odd" of "box" was set aside: its inputSchema does not allow an object
+    error: tool "odd" of "box" was omitted: its inputSchema does not allow an object
       hint: report it to the author of the server
     "#);
 }

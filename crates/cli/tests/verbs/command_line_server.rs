@@ -61,10 +61,10 @@ fn only_the_given_server_is_started() {
         r#"{ "mcpServers": { "evil": { "command": "npx", "args": ["evil"] } } }"#,
     );
     let world = world.tool_server("other");
-    let shown = world.run("call echo text=a -- other");
+    let rendered = world.run("call echo text=a -- other");
     assert!(
-        shown.starts_with("exit 0\n--- stdout\nyou said a") && !shown.contains("evil"),
-        "{shown}"
+        rendered.starts_with("exit 0\n--- stdout\nyou said a") && !rendered.contains("evil"),
+        "{rendered}"
     );
     assert_eq!(world.started_programs(), "");
 }
@@ -75,8 +75,8 @@ fn a_command_runs_in_the_working_folder() {
     assert!(world.run("tools -- box").starts_with("exit 0"));
     assert_eq!(world.filter(&world.read("bin/box.folder")), "[project]\n");
     std::fs::copy(world.path("bin/box"), world.path("project/mine")).unwrap();
-    let shown = world.run("call go -- ./mine");
-    assert_snapshot!(shown, @"
+    let rendered = world.run("call go -- ./mine");
+    assert_snapshot!(rendered, @"
     exit 0
     --- stdout
     gone
@@ -157,8 +157,8 @@ fn a_url_is_called_with_headers_and_token_and_nothing_is_stored() {
     let received = server.received().to_lowercase();
     assert!(received.contains("authorization: bearer s3cret"), "{received}");
     assert!(received.contains("x-team: core"), "{received}");
-    let shown = world.run_words(&["tools", "ping", "--url", &url]).replace(&url, "[url]");
-    assert_snapshot!(shown, @r#"
+    let rendered = world.run_words(&["tools", "ping", "--url", &url]).replace(&url, "[url]");
+    assert_snapshot!(rendered, @r#"
     exit 0
     --- stdout
     mcp_server_ping
@@ -191,10 +191,10 @@ fn a_refused_token_is_not_shown() {
     let server = RecordingServer::with_status("401 Unauthorized");
     let url = format!("http://me:s3cret-b@{}/mcp?key=s3cret-c", server.address());
     let words = ["call", "ping", "--url", &url, "--token", "s3cret-a", "--header", "X=s3cret-d"];
-    let shown = World::new().run_words(&words);
-    assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
-    let shown = World::new().run_words(&[&words[..], &["--json"]].concat());
-    assert!(shown.starts_with("exit 4") && !shown.contains("s3cret"), "{shown}");
+    let rendered = World::new().run_words(&words);
+    assert!(rendered.starts_with("exit 4") && !rendered.contains("s3cret"), "{rendered}");
+    let rendered = World::new().run_words(&[&words[..], &["--json"]].concat());
+    assert!(rendered.starts_with("exit 4") && !rendered.contains("s3cret"), "{rendered}");
 }
 
 #[test]

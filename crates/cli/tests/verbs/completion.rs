@@ -21,9 +21,9 @@ fn world() -> World {
 /// Returns the candidates for a command line, requested as fish does.
 fn complete(world: &World, line: &str) -> String {
     let words = ["complete", "fish", "--", "wharf"].into_iter().chain(line.split(' '));
-    let shown = world.run_words(&words.collect::<Vec<_>>());
-    let shown = shown.strip_prefix("exit 0\n").unwrap_or(&shown).to_owned();
-    shown.strip_prefix("--- stdout\n").unwrap_or(&shown).to_owned()
+    let rendered = world.run_words(&words.collect::<Vec<_>>());
+    let rendered = rendered.strip_prefix("exit 0\n").unwrap_or(&rendered).to_owned();
+    rendered.strip_prefix("--- stdout\n").unwrap_or(&rendered).to_owned()
 }
 
 #[test]

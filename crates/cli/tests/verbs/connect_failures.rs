@@ -166,7 +166,7 @@ fn a_failed_call_shows_only_stderr_written_during_the_call() {
 
 #[test]
 fn every_http_error_status_has_a_hint() {
-    let mut shown = String::new();
+    let mut rendered = String::new();
     for status in [
         "401 Unauthorized",
         "403 Forbidden",
@@ -182,9 +182,9 @@ fn every_http_error_status_has_a_hint() {
         let output = world.run("test api");
         let code = output.lines().next().unwrap_or_default();
         let hint = output.lines().find(|line| line.contains("hint:")).unwrap_or("  (no hint)");
-        let _infallible = writeln!(shown, "{status}: {code}\n{hint}");
+        let _infallible = writeln!(rendered, "{status}: {code}\n{hint}");
     }
-    assert_snapshot!(shown, @"
+    assert_snapshot!(rendered, @"
     401 Unauthorized: exit 4
       hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
     403 Forbidden: exit 4
@@ -208,8 +208,8 @@ fn a_server_that_does_not_speak_tls_has_a_hint() {
     let url = format!(r#""url": "https://{}/mcp""#, server.address());
     let world = World::new().own_servers(&[("api", &url)]);
     let output = world.run("test api");
-    let shown = output.replace(&server.address().to_string(), "[address]");
-    assert_snapshot!(shown, @r#"
+    let rendered = output.replace(&server.address().to_string(), "[address]");
+    assert_snapshot!(rendered, @r#"
     exit 3
     --- stderr
     error: Failed to connect to "api": could not set up TLS with https://[address]: received corrupt message of type InvalidContentType

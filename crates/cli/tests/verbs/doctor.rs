@@ -162,8 +162,8 @@ fn a_changed_project_server_is_not_reported_as_new() {
     };
     let world = World::new().programs(&["npx"]).project(".mcp.json", &entry("one"));
     assert!(world.run("trust theirs").starts_with("exit 0"));
-    let shown = world.project(".mcp.json", &entry("two")).run("doctor --offline");
-    let lines: Vec<&str> = shown.lines().filter(|line| line.contains("theirs")).collect();
+    let rendered = world.project(".mcp.json", &entry("two")).run("doctor --offline");
+    let lines: Vec<&str> = rendered.lines().filter(|line| line.contains("theirs")).collect();
     assert_snapshot!(lines.join("\n"), @"
       --  theirs: has changed since you trusted it, so it is not connected
           hint: wharf explain theirs shows what changed; wharf trust theirs
@@ -330,9 +330,10 @@ fn an_unwritable_home_folder_is_a_problem() {
         set_permissions(world.path("home/.wharf"), Permissions::from_mode(mode)).unwrap();
     };
     set_mode(0o500);
-    let shown = world.run("doctor --offline");
+    let rendered = world.run("doctor --offline");
     set_mode(0o700);
-    let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
+    let lines: Vec<&str> =
+        rendered.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
     !!  home: ~/.wharf is not writable by its owner
         hint: chmod 700 ~/.wharf
@@ -467,8 +468,9 @@ fn a_path_with_a_space_is_quoted_in_a_suggested_command() {
     let world = World::new().home("my wharf/mcp.json", "{}");
     let home = world.path("home/my wharf").display().to_string();
     set_permissions(&home, Permissions::from_mode(0o755)).unwrap();
-    let shown = world.variable("WHARF_HOME", &home).run("doctor --offline");
-    let lines: Vec<&str> = shown.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
+    let rendered = world.variable("WHARF_HOME", &home).run("doctor --offline");
+    let lines: Vec<&str> =
+        rendered.lines().skip_while(|line| !line.contains("!!")).take(2).collect();
     assert_snapshot!(lines.join("\n"), @"
     !!  home: other users can read ~/my wharf
         hint: chmod 700 ~/'my wharf'

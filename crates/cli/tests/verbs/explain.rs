@@ -183,7 +183,7 @@ fn claude_managed_and_per_folder_servers_are_explained() {
     assert_snapshot!(world.run("explain fs"), @r#"
     exit 0
     --- stdout
-    "fs" is not used: every definition of it is hidden.
+    "fs" is not used: all of its definitions are shadowed.
 
     2 definitions of this name; the first one wins:
       1. Claude Code · user  ~/.claude.json:2
@@ -218,7 +218,7 @@ fn a_project_map_can_replace_the_users_map() {
     assert_snapshot!(world.run("explain mine --trust-project"), @r#"
     exit 0
     --- stdout
-    "mine" is not used: every definition of it is hidden.
+    "mine" is not used: all of its definitions are shadowed.
 
     The only definition of this name:
       1. co-cli · user  ~/.config/co-cli/settings.json:1
@@ -470,9 +470,9 @@ fn differences_between_candidates_are_shown_without_secrets() {
             r#"{ "mcpServers": { "fs": { "command": "npx", "args": ["-y", "fs@1", "--token", "s3cret-f"],
   "env": { "A": "s3cret-b", "B": "x" } } } }"#,
         );
-    let shown = world.run("explain fs");
-    assert!(!shown.contains("s3cret") && !world.run("explain fs --json").contains("s3cret"));
-    assert_snapshot!(shown, @r#"
+    let rendered = world.run("explain fs");
+    assert!(!rendered.contains("s3cret") && !world.run("explain fs --json").contains("s3cret"));
+    assert_snapshot!(rendered, @r#"
     exit 0
     --- stdout
     "fs" would run from your Wharf file ~/.wharf/mcp.json (line 1), but `npx` is not found.

@@ -192,8 +192,8 @@ fn usage_errors_exit_with_2() {
 
 #[test]
 fn the_version_is_shown() {
-    let shown = World::new().run("--version");
-    assert_eq!(shown, format!("exit 0\n--- stdout\nwharf {}\n", env!("CARGO_PKG_VERSION")));
+    let rendered = World::new().run("--version");
+    assert_eq!(rendered, format!("exit 0\n--- stdout\nwharf {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

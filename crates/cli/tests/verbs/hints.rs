@@ -166,12 +166,13 @@ fn a_hostile_name_is_quoted_in_every_suggested_command() {
         &["list"],
     ];
     for words in verbs {
-        let shown = world.run_words(words);
-        let commands =
-            shown.lines().flat_map(|line| line.match_indices("wharf ").map(|(at, _)| &line[at..]));
+        let rendered = world.run_words(words);
+        let commands = rendered
+            .lines()
+            .flat_map(|line| line.match_indices("wharf ").map(|(at, _)| &line[at..]));
         for command in commands.filter(|command| command.contains("touch")) {
             assert!(command.contains(&format!("'{name}'")), "{words:?}: {command}");
         }
-        assert!(shown.contains(&format!("'{name}'")), "{words:?} names no command: {shown}");
+        assert!(rendered.contains(&format!("'{name}'")), "{words:?} names no command: {rendered}");
     }
 }

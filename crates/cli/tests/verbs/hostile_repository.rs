@@ -253,7 +253,7 @@ fn with_trust_the_same_servers_run() {
 
 #[track_caller]
 fn check(world: &World, line: &str) {
-    let shown = world.run(line);
-    assert!(!shown.contains(CANARY), "wharf {line}:\n{shown}");
-    assert!(!shown.contains("panicked"), "wharf {line}:\n{shown}");
+    let rendered = world.run(line);
+    assert!(!rendered.contains(CANARY), "wharf {line}:\n{rendered}");
+    assert!(!rendered.contains("panicked"), "wharf {line}:\n{rendered}");
 }

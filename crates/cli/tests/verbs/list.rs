@@ -248,7 +248,7 @@ fn json_has_the_documented_fields() {
 }
 
 #[test]
-fn project_files_can_be_left_out() {
+fn project_files_can_be_omitted() {
     assert_snapshot!(every_state().run("list --no-project -q"), @"
     exit 0
     --- stdout

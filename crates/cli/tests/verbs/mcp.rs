@@ -18,8 +18,8 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"n
 fn a_client_that_begins_with_initialize_is_served() {
     let list = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
     let input = format!("{HELLO}{list}{CALL}");
-    let shown = World::new().run_with_input(&["mcp", "thinking"], &input);
-    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
+    let rendered = World::new().run_with_input(&["mcp", "thinking"], &input);
+    assert_snapshot!(rendered.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
     exit 0
     --- stdout
     {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"wharf-thinking","version":"[version]"}}}
@@ -37,8 +37,8 @@ fn a_client_that_begins_with_discover_is_served() {
     };
     let arguments = r#""name":"sequentialthinking","arguments":{"thought":"Count the boats."},"#;
     let input = request(1, "server/discover", "") + &request(2, "tools/call", arguments);
-    let shown = World::new().run_with_input(&["mcp", "thinking"], &input);
-    assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
+    let rendered = World::new().run_with_input(&["mcp", "thinking"], &input);
+    assert_snapshot!(rendered.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r#"
     exit 0
     --- stdout
     {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"wharf-thinking","version":"[version]"}},"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"capabilities":{"tools":{}}}}

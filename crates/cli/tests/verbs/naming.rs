@@ -66,7 +66,7 @@ fn a_raw_name_is_enough_where_only_one_server_has_it() {
     assert_snapshot!(world.run("call go"), @r#"
     exit 2
     --- stderr
-    error: Tool "go" is offered by several servers: "one", "two"
+    error: Tool "go" exists on several servers: "one", "two"
       hint: say which one: "mcp_one_go" or "mcp_two_go"
     "#);
     assert_snapshot!(world.run("tools stop -q").lines().take(3).collect::<Vec<_>>().join("\n"), @"
@@ -137,7 +137,7 @@ fn a_prompt_or_resource_can_be_named_with_its_server() {
     assert_snapshot!(world.run("prompt review file=a"), @r#"
     exit 2
     --- stderr
-    error: Prompt "review" is offered by several servers: "more", "notes"
+    error: Prompt "review" exists on several servers: "more", "notes"
       hint: name the server, such as more/review
     "#);
     let expected = world.run("prompt --server notes review file=a");
@@ -147,7 +147,7 @@ fn a_prompt_or_resource_can_be_named_with_its_server() {
     assert_snapshot!(world.run("read note://a"), @r#"
     exit 2
     --- stderr
-    error: Resource "note://a" is offered by several servers: "more", "notes"
+    error: Resource "note://a" exists on several servers: "more", "notes"
       hint: name the server, such as more/note://a
     "#);
     let expected = world.run("read --server notes note://a");

@@ -15,9 +15,9 @@ fn every_verb_that_connects_reports_omitted_values() {
     let entry = r#""command": "box", "env": { "TOKEN": "!exit 1" }"#;
     let world = World::new().tool_server("box").own_servers(&[("box", entry)]);
     for line in ["test box", "tools", "tools box/echo", "call box/echo text=a", "reconnect box"] {
-        let shown = world.run(line);
-        assert!(shown.starts_with("exit 0"), "{line} {shown}");
-        assert_eq!(shown.matches(OMITTED_VALUE).count(), 1, "{line} {shown}");
+        let rendered = world.run(line);
+        assert!(rendered.starts_with("exit 0"), "{line} {rendered}");
+        assert_eq!(rendered.matches(OMITTED_VALUE).count(), 1, "{line} {rendered}");
     }
     let json = |line: &str| world.run(line).contains(r#"env \"TOKEN\" left out: command exited 1"#);
     for line in ["test box --json", "tools --json", "call box/echo text=a --json"] {
@@ -25,9 +25,9 @@ fn every_verb_that_connects_reports_omitted_values() {
     }
     let world = World::new().note_server("box").own_servers(&[("box", entry)]);
     for line in ["resources", "prompts", "read note://a", "prompt review file=a"] {
-        let shown = world.run(line);
-        assert!(shown.starts_with("exit 0"), "{line} {shown}");
-        assert_eq!(shown.matches(OMITTED_VALUE).count(), 1, "{line} {shown}");
+        let rendered = world.run(line);
+        assert!(rendered.starts_with("exit 0"), "{line} {rendered}");
+        assert_eq!(rendered.matches(OMITTED_VALUE).count(), 1, "{line} {rendered}");
     }
 }
 
@@ -43,9 +43,9 @@ fn omitted_values_are_reported_for_every_transport_and_era() {
         let world = world.own_servers(&[("box", &entry)]);
         let told = format!("{kind} \"KEY\" left out: command exited 1");
         for line in ["test box", "tools", "call box/go", "reconnect box"] {
-            let shown = world.run(line);
-            assert!(shown.starts_with("exit 0"), "{variant:?} {line} {shown}");
-            assert_eq!(shown.matches(&told).count(), 1, "{variant:?} {line} {shown}");
+            let rendered = world.run(line);
+            assert!(rendered.starts_with("exit 0"), "{variant:?} {line} {rendered}");
+            assert_eq!(rendered.matches(&told).count(), 1, "{variant:?} {line} {rendered}");
         }
     }
 }
@@ -64,7 +64,7 @@ fn the_json_of_every_verb_that_connects_has_the_problems() {
     for (told, line) in problems.iter().zip(lines) {
         assert_eq!(*told, problems[0], "{line}");
     }
-    assert_snapshot!(problems[0], @r#"[{"severity":"warning","code":"left-out-value","server":"box","field":"env.TOKEN","path":"~/.wharf/mcp.json","line":1,"message":"env \"TOKEN\" left out: command exited 1","hint":"run the command by hand to see its output"}]"#);
+    assert_snapshot!(problems[0], @r#"[{"severity":"warning","code":"omitted-value","server":"box","field":"env.TOKEN","path":"~/.wharf/mcp.json","line":1,"message":"env \"TOKEN\" left out: command exited 1","hint":"run the command by hand to see its output"}]"#);
 }
 
 #[test]
@@ -77,13 +77,19 @@ fn a_connect_failure_names_omitted_values_first() {
     let world = World::new().own_servers(&[("box", &entry)]);
     let told = r#"Failed to connect to "box": header "Authorization" left out: command exited 3; "#;
     for line in ["test box", "tools", "call box/echo", "reconnect box", "resources", "prompts"] {
-        let shown = world.run(line);
-        assert!(shown.contains(told), "{line} {shown}");
+        let rendered = world.run(line);
+        assert!(rendered.contains(told), "{line} {rendered}");
     }
-    let shown = world.run("doctor");
-    assert!(shown.contains(r#"failed to connect: header "Authorization" left out"#), "{shown}");
-    let shown = world.run("call box/echo --json");
-    assert!(shown.contains(r#"header \"Authorization\" left out: command exited 3; "#), "{shown}");
+    let rendered = world.run("doctor");
+    assert!(
+        rendered.contains(r#"failed to connect: header "Authorization" left out"#),
+        "{rendered}"
+    );
+    let rendered = world.run("call box/echo --json");
+    assert!(
+        rendered.contains(r#"header \"Authorization\" left out: command exited 3; "#),
+        "{rendered}"
+    );
 }
 
 #[test]

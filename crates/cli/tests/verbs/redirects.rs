@@ -118,16 +118,16 @@ fn a_redirect_to_another_origin_gets_no_credentials_and_the_hint_shows_none() {
         let location = other.url(&format!("/{SECRET}"));
         let server = HttpServer::start(move |_, client| write_to(client, &redirect_to(&location)));
         let world = World::new().own_servers(&[("far", &entry(&server))]);
-        let shown = |line: &str| {
+        let run = |line: &str| {
             let said = world.run(line);
             assert!(!said.contains(SECRET), "{line}: {said}");
             said.replace(&server.url(""), "[server]").replace(&other.url(""), "[other]")
         };
         for line in ["test far --json", "call far/go", "call far/go --json", "tools", "doctor"] {
-            shown(line);
+            run(line);
         }
         assert_eq!(count(&log, "with the token"), 0, "{era:?} {log:?}");
-        shown("test far")
+        run("test far")
     });
     assert_eq!(said[0], said[1]);
     assert_snapshot!(said[0], @r#"

@@ -123,7 +123,7 @@ fn a_resource_is_printed_unchanged() {
     assert_snapshot!(world.run("read --server box note://a"), @"
     exit 1
     --- stderr
-    error: cannot be sent: the server has no resources
+    error: the request cannot be sent: the server has no resources
     ");
 }
 
@@ -230,13 +230,13 @@ fn an_ambiguous_resource_or_prompt_needs_a_server_name() {
     assert_snapshot!(world.run("read note://a"), @r#"
     exit 2
     --- stderr
-    error: Resource "note://a" is offered by several servers: "more", "notes"
+    error: Resource "note://a" exists on several servers: "more", "notes"
       hint: name the server, such as more/note://a
     "#);
     assert_snapshot!(world.run("prompt review"), @r#"
     exit 2
     --- stderr
-    error: Prompt "review" is offered by several servers: "more", "notes"
+    error: Prompt "review" exists on several servers: "more", "notes"
       hint: name the server, such as more/review
     "#);
     assert!(world.run("read --server more note://a").starts_with("exit 0"));

@@ -146,9 +146,9 @@ fn check_words(world: &World, words: &[&str], input: &str) {
         if json {
             words.insert(at, "--json");
         }
-        let shown = world.run_with_input(&words, &input.replace("SECRET", SECRET));
-        assert!(!shown.contains(SECRET), "wharf {words:?}:\n{shown}");
-        assert!(!shown.contains("panicked"), "wharf {words:?}:\n{shown}");
+        let rendered = world.run_with_input(&words, &input.replace("SECRET", SECRET));
+        assert!(!rendered.contains(SECRET), "wharf {words:?}:\n{rendered}");
+        assert!(!rendered.contains("panicked"), "wharf {words:?}:\n{rendered}");
     }
 }
 
@@ -293,8 +293,8 @@ fn copying_shows_no_secret() {
 
 #[test]
 fn only_reveal_shows_a_secret() {
-    let shown = world().run("get own-env --reveal");
-    assert!(shown.contains(SECRET), "{shown}");
-    let shown = world().run("get project-env --reveal");
-    assert!(!shown.contains(SECRET), "{shown}");
+    let rendered = world().run("get own-env --reveal");
+    assert!(rendered.contains(SECRET), "{rendered}");
+    let rendered = world().run("get project-env --reveal");
+    assert!(!rendered.contains(SECRET), "{rendered}");
 }

@@ -126,9 +126,9 @@ fn connected_world() -> ConnectedWorld {
 impl ConnectedWorld {
     #[track_caller]
     fn check(&self, line: &str) {
-        let shown = self.world.run(line);
-        assert!(!shown.contains(SECRET), "wharf {line}:\n{shown}");
-        assert!(!shown.contains("panicked"), "wharf {line}:\n{shown}");
+        let rendered = self.world.run(line);
+        assert!(!rendered.contains(SECRET), "wharf {line}:\n{rendered}");
+        assert!(!rendered.contains("panicked"), "wharf {line}:\n{rendered}");
     }
 
     /// Checks all files that were written, and returns their number.
@@ -179,8 +179,8 @@ fn a_server_that_fails_shows_no_secret() {
     }
     assert!(fixture.check_written_files() > 3, "too few files were written");
     // The server did write its secrets; they were redacted.
-    let shown = fixture.world.run("test loud-flag");
-    assert!(shown.contains("given: --token ••• --api-key=•••"), "{shown}");
+    let rendered = fixture.world.run("test loud-flag");
+    assert!(rendered.contains("given: --token ••• --api-key=•••"), "{rendered}");
     assert!(fixture.world.run("logs loud-env").contains("given:  / ••• •••"));
     let received: Vec<String> = fixture.servers.iter().map(RecordingServer::received).collect();
     for (at, secret) in [(0, "header"), (0, "sign-in"), (0, "query"), (1, "header"), (2, "query")] {

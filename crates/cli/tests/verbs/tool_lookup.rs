@@ -87,7 +87,7 @@ fn a_raw_tool_name_is_enough_if_only_one_server_has_it() {
     assert_snapshot!(world.run("call go"), @r#"
     exit 2
     --- stderr
-    error: Tool "go" is offered by several servers: "one", "two"
+    error: Tool "go" exists on several servers: "one", "two"
       hint: say which one: "mcp_one_go" or "mcp_two_go"
     "#);
 }

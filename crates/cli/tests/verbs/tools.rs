@@ -301,9 +301,9 @@ fn the_failure_of_a_required_server_sets_the_exit_code() {
         ("box", r#""command": "box""#),
         ("gone", r#""command": "nowhere", "required": true"#),
     ]);
-    let shown = world.run("tools");
-    assert!(shown.starts_with("exit 3\n--- stdout\nNAME"), "{shown}");
-    assert!(shown.contains("error: Failed to connect to \"gone\""), "{shown}");
+    let rendered = world.run("tools");
+    assert!(rendered.starts_with("exit 3\n--- stdout\nNAME"), "{rendered}");
+    assert!(rendered.contains("error: Failed to connect to \"gone\""), "{rendered}");
 }
 
 #[test]

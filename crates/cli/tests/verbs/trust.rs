@@ -213,7 +213,7 @@ fn without_a_terminal_names_are_required() {
     assert_snapshot!(project().run("trust"), @"
     exit 2
     --- stderr
-    error: there is no terminal to ask on
+    error: cannot ask: stdin or stderr is not a terminal
       hint: name the servers, or use --all or --folder
     ");
     assert_snapshot!(project().run("untrust --json"), @r#"
@@ -223,12 +223,12 @@ fn without_a_terminal_names_are_required() {
       "ok": false,
       "error": {
         "code": "usage",
-        "message": "there is no terminal to ask on",
+        "message": "cannot ask: stdin or stderr is not a terminal",
         "hint": "name the servers, or use --all or --folder"
       }
     }
     --- stderr
-    error: there is no terminal to ask on
+    error: cannot ask: stdin or stderr is not a terminal
       hint: name the servers, or use --all or --folder
     "#);
     assert_snapshot!(project().run("trust fs --all"), @"

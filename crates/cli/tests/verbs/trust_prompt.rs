@@ -8,13 +8,13 @@ use crate::world::World;
 
 /// Trusts a server and checks the line that shows its command.
 #[track_caller]
-fn check(words: &[&str], shown: &str) {
+fn check(words: &[&str], expected: &str) {
     let (command, args) = words.split_first().unwrap();
     let servers = json!({ "mcpServers": { "a": { "command": command, "args": args } } });
     let world = World::new().project(".mcp.json", &servers.to_string());
     let output = world.run("trust a");
     let line = output.lines().find_map(|line| line.strip_prefix("  command        "));
-    assert_eq!(line, Some(shown), "{output}");
+    assert_eq!(line, Some(expected), "{output}");
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn invisible_characters_are_escaped() {
 fn a_very_long_entry_causes_a_warning() {
     let servers = json!({ "mcpServers": { "a": { "command": "sh", "args": vec!["x"; 2_000] } } });
     let world = World::new().project(".mcp.json", &servers.to_string());
-    let shown = world.run("trust a");
-    let last = shown.lines().last().unwrap();
+    let rendered = world.run("trust a");
+    let last = rendered.lines().last().unwrap();
     assert_eq!(last, "  warning: this is 4158 characters long; read all of it, from the top");
 }
 

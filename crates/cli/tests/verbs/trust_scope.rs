@@ -93,7 +93,7 @@ fn only_trusted_servers_run() {
 
 /// Trusts an entry, changes something, and checks that it does not run until it is trusted again.
 #[track_caller]
-fn check_change_is_refused(entry: &str, change: impl FnOnce(World) -> World, shown: &str) {
+fn check_change_is_refused(entry: &str, change: impl FnOnce(World) -> World, expected: &str) {
     let file = |entry: &str| format!(r#"{{ "mcpServers": {{ {entry} }} }}"#);
     let world =
         world(&["tool", "other"]).project(".env", "A=1\n").project(".wharf/mcp.json", &file(entry));
@@ -110,7 +110,7 @@ fn check_change_is_refused(entry: &str, change: impl FnOnce(World) -> World, sho
     world.run("tools");
     assert_eq!(take_start_log(&world), "", "{entry}");
     let asked = world.run("trust --all");
-    assert!(asked.contains(shown), "{asked}");
+    assert!(asked.contains(expected), "{asked}");
 }
 
 /// Returns a change that replaces the entry itself.
@@ -246,8 +246,8 @@ fn a_project_server_gets_no_token_of_another_server() {
                  "local": {{ "command": "tool", "auth": {{ "type": "bearer", "credentialId": "mine" }} }} }} }}"#
         ));
     world.run("trust --all");
-    let shown = world.run("test web -vvv");
-    assert!(shown.starts_with("exit 4"), "{shown}");
+    let rendered = world.run("test web -vvv");
+    assert!(rendered.starts_with("exit 4"), "{rendered}");
     assert!(server.received().contains("POST /mcp"), "{}", server.received());
     world.run("call local/go");
     assert_eq!(take_start_log(&world), "[world]/bin/tool  in [project] with nothing, no token\n");

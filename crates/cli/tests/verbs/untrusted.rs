@@ -128,9 +128,9 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
         "prompt --server theirs a",
         "doctor theirs",
     ] {
-        let shown = world.run(line);
-        assert!(shown.starts_with("exit 6\n--- stderr\n"), "{line}: {shown}");
-        assert!(shown.contains("hint: wharf trust theirs"), "{line}: {shown}");
+        let rendered = world.run(line);
+        assert!(rendered.starts_with("exit 6\n--- stderr\n"), "{line}: {rendered}");
+        assert!(rendered.contains("hint: wharf trust theirs"), "{line}: {rendered}");
     }
     assert_eq!(world.started_programs(), "");
 }

@@ -1,4 +1,4 @@
-//! Tools with unusable schemas are set aside and reported; the other tools work.
+//! Tools with unusable schemas are omitted and reported; the other tools work.
 
 use insta::assert_snapshot;
 
@@ -13,7 +13,7 @@ fn world() -> World {
 }
 
 #[test]
-fn the_tools_verb_reports_tools_that_were_set_aside() {
+fn the_tools_verb_reports_omitted_tools() {
     let world = world();
     assert_snapshot!(world.run("tools"), @r#"
     exit 0
@@ -21,7 +21,7 @@ fn the_tools_verb_reports_tools_that_were_set_aside() {
     NAME           SERVER
     mcp_half_good  half
     --- stderr
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+    warning: "half": 2 tools were omitted: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
       hint: its other tools work; report this to the author of the server
     1 tool from 1 server.
     "#);
@@ -36,28 +36,28 @@ fn the_tools_verb_reports_tools_that_were_set_aside() {
     : [
         {
           "severity": "warning",
-          "code": "tools-set-aside",
+          "code": "omitted-tools",
           "server": "half",
-          "message": "2 tools were set aside: \"bad\" (its inputSchema is not a schema), \"worse\\u{1b}[2J\" (its inputSchema does not allow an object)",
+          "message": "2 tools were omitted: \"bad\" (its inputSchema is not a schema), \"worse\\u{1b}[2J\" (its inputSchema does not allow an object)",
           "hint": "its other tools work; report this to the author of the server"
         }
       ]
     }
     --- stderr
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+    warning: "half": 2 tools were omitted: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
       hint: its other tools work; report this to the author of the server
     "#);
 }
 
 #[test]
-fn the_test_verb_reports_tools_that_were_set_aside() {
+fn the_test_verb_reports_omitted_tools() {
     let output = world().run("test half");
     assert_snapshot!(output.split("--- stderr\n").nth(1).unwrap(), @r#"
-    warning: "half": 2 tools were set aside: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
+    warning: "half": 2 tools were omitted: "bad" (its inputSchema is not a schema), "worse\u{1b}[2J" (its inputSchema does not allow an object)
       hint: its other tools work; report this to the author of the server
     warning: "bad": inputSchema is a number, not an object
     warning: "worse\u{1b}[2J": inputSchema.type has an unknown value
     "#);
     let json = world().run("test half --json");
-    assert!(json.contains("\"code\": \"tools-set-aside\""), "{json}");
+    assert!(json.contains("\"code\": \"omitted-tools\""), "{json}");
 }

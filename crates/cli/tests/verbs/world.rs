@@ -186,17 +186,17 @@ impl World {
 
 /// Replaces durations.
 pub(crate) fn without_durations(text: &str) -> String {
-    let mut shown = String::new();
+    let mut rendered = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let length = rest[start..].find(|c: char| !c.is_ascii_digit());
         let end = length.map_or(rest.len(), |length| start + length);
         let is_time = rest[end..].starts_with(" ms") || rest[..start].ends_with("Ms\": ");
-        shown.push_str(&rest[..start]);
-        shown.push_str(if is_time { "[time]" } else { &rest[start..end] });
+        rendered.push_str(&rest[..start]);
+        rendered.push_str(if is_time { "[time]" } else { &rest[start..end] });
         rest = &rest[end..];
     }
-    shown + rest
+    rendered + rest
 }
 
 fn write(path: &Path, text: &str, mode: u32) {

@@ -37,7 +37,7 @@ impl ReadBudget {
             self.used.set(self.used.get() + size);
             return Ok(());
         };
-        let hint = "move what is not about servers to another file";
+        let hint = "move other content to another file";
         Err(Box::new(Problem::error("too-large", message).in_file(path).hint(hint)))
     }
 }

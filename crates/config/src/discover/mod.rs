@@ -55,9 +55,9 @@ pub(crate) struct DiscoveryScope<'a> {
     /// Whether project files are read at all.
     pub(crate) with_projects: bool,
     /// Programs whose files are not read.
-    pub(crate) left_out: &'a [String],
+    pub(crate) disabled_programs: &'a [String],
     /// Programs whose project files are not read.
-    pub(crate) left_out_by_project: &'a [String],
+    pub(crate) programs_disabled_by_project: &'a [String],
 }
 
 /// Reads the files of all programs that are not excluded.
@@ -68,12 +68,12 @@ pub(crate) fn discover(env: &Env, scope: DiscoveryScope<'_>) -> Discovery {
     let mut located: Vec<LocatedFile> = Vec::new();
     let listings = FolderListings::read(env, &scan.folders);
     for (index, program) in formats::PROGRAMS.iter().copied().enumerate() {
-        if !scope.left_out.iter().any(|id| id == program.id) {
+        if !scope.disabled_programs.iter().any(|id| id == program.id) {
             locate(&scan, &listings, index, program, &mut located);
         }
     }
     located.retain(|file| {
-        let is_named = scope.left_out_by_project.iter().any(|id| id == file.program.id);
+        let is_named = scope.programs_disabled_by_project.iter().any(|id| id == file.program.id);
         file.file.level != Level::Project || !is_named
     });
     drop_user_files_seen_as_project(&mut located);
@@ -223,7 +223,7 @@ fn read(
     let LocatedFile { program, file, path, folder, rank, .. } = located;
     let root = match (file.level, &file.shape) {
         (_, FileShape::Notice(text)) => {
-            scan.problems.push(Problem::warning("out-of-reach", *text).in_file(&path));
+            scan.problems.push(Problem::warning("unsupported", *text).in_file(&path));
             None
         }
         (Level::Env, _) => scan.variable(&path),

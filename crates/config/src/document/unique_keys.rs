@@ -66,12 +66,12 @@ mod tests {
         });
         let mut duplicates = Vec::new();
         let entries = keep_last(entries.collect(), &mut duplicates);
-        let shown: Vec<_> =
+        let rendered: Vec<_> =
             entries.iter().map(|(key, ())| format!("{}{}", key.text, key.line)).collect();
-        assert_eq!(shown.join(" "), left);
-        let shown: Vec<_> =
+        assert_eq!(rendered.join(" "), left);
+        let rendered: Vec<_> =
             duplicates.iter().map(|d| format!("{}{}>{}", d.key, d.first_line, d.line)).collect();
-        assert_eq!(shown.join(" "), reported);
+        assert_eq!(rendered.join(" "), reported);
     }
 
     #[test]

@@ -15,13 +15,13 @@ use crate::secret::REDACTED;
 pub fn diff(before: &str, after: &str, notation: Notation, label: &str) -> String {
     let old = redact::find_secrets(before, notation);
     let new = redact::find_secrets(after, notation);
-    let shown_before = redact::redact(before, notation);
-    let shown_after = match (old, new) {
+    let redacted_before = redact::redact(before, notation);
+    let redacted_after = match (old, new) {
         (Some(old), Some(new)) => redact_with_changes(before, &old, after, &new),
         (None, Some(_)) => redact::redact(after, notation),
         (_, None) => CONTENT_NOT_SHOWN.to_owned(),
     };
-    TextDiff::from_lines(&shown_before, &shown_after)
+    TextDiff::from_lines(&redacted_before, &redacted_after)
         .unified_diff()
         .context_radius(3)
         .header(label, label)
@@ -42,9 +42,9 @@ fn redact_with_changes(
             before[known.range.clone()] != after[own.range.clone()]
                 && known.replacement == own.replacement
         });
-        let shown =
+        let redacted =
             if is_changed { mark_changed(&own.replacement) } else { own.replacement.clone() };
-        (own.range.clone(), shown)
+        (own.range.clone(), redacted)
     });
     redact::replace_ranges(after, parts)
 }
@@ -61,12 +61,12 @@ fn with_occurrence(all: &[SecretSpan]) -> impl Iterator<Item = ((&[String], usiz
 }
 
 /// Adds `(changed)` after the last `•••`.
-fn mark_changed(shown: &str) -> String {
-    match shown.rfind(REDACTED) {
+fn mark_changed(redacted: &str) -> String {
+    match redacted.rfind(REDACTED) {
         Some(at) => {
-            let (start, end) = shown.split_at(at + REDACTED.len());
+            let (start, end) = redacted.split_at(at + REDACTED.len());
             format!("{start} (changed){end}")
         }
-        None => format!("{shown} (changed)"),
+        None => format!("{redacted} (changed)"),
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn replace_ranges(
     parts: impl Iterator<Item = (Range<usize>, String)>,
 ) -> String {
     let mut splices = Splices::default();
-    parts.for_each(|(range, shown)| splices.replace(range, shown));
+    parts.for_each(|(range, redacted)| splices.replace(range, redacted));
     splices.apply(text)
 }
 
@@ -104,8 +104,8 @@ impl SecretSearch {
                 }
             }
             Shape::String(text) => {
-                if let Some(shown) = redact_text(text, key, rule) {
-                    self.redact_tree(tree, quote(&shown));
+                if let Some(redacted) = redact_text(text, key, rule) {
+                    self.redact_tree(tree, quote(&redacted));
                 }
             }
             Shape::List(items) if rule == SecretRule::ByKey && is_command(key) => {
@@ -150,13 +150,13 @@ impl SecretSearch {
             Shape::String(text) | Shape::Number(text) => text.as_str(),
             _ => "",
         });
-        let shown = redact_args(texts.clone());
-        for (index, ((item, text), shown)) in items.iter().zip(texts).zip(shown).enumerate() {
+        let redacted = redact_args(texts.clone());
+        for (index, ((item, text), redacted)) in items.iter().zip(texts).zip(redacted).enumerate() {
             self.path.push(index.to_string());
             match item.shape {
                 Shape::List(_) | Shape::Map(_) => self.search_value(item, key, SecretRule::ByKey),
-                _ if text != shown && !is_placeholder(text) => {
-                    self.redact_tree(item, quote(&shown));
+                _ if text != redacted && !is_placeholder(text) => {
+                    self.redact_tree(item, quote(&redacted));
                 }
                 _ => {}
             }
@@ -205,14 +205,14 @@ fn redact_text(text: &str, key: &str, rule: SecretRule) -> Option<String> {
     if is_secret {
         return Some(REDACTED.to_owned());
     }
-    let shown = if is_command(key) {
+    let redacted = if is_command(key) {
         redact_args(text.split(' ')).join(" ")
     } else if text.contains("://") {
         redact_url(text)
     } else {
         return None;
     };
-    (shown != text).then_some(shown)
+    (redacted != text).then_some(redacted)
 }
 
 fn rule_for_key(key: &str) -> SecretRule {

@@ -36,8 +36,8 @@ fn expand_in(text: &str, syntax: Syntax) -> Expanded {
 fn check(syntax: Syntax, text: &str, expected: &str) {
     let expanded = expand_in(text, syntax);
     let uses = expanded.uses.iter().map(|used| format!("{}: {}", used.variable, word(used.from)));
-    let shown: Vec<String> = std::iter::once(expanded.text.clone()).chain(uses).collect();
-    assert_eq!(shown.join(" | "), expected, "{text}");
+    let rendered: Vec<String> = std::iter::once(expanded.text.clone()).chain(uses).collect();
+    assert_eq!(rendered.join(" | "), expected, "{text}");
 }
 
 fn word(from: ValueOrigin) -> String {

@@ -1,7 +1,9 @@
-//! co-cli: `mcp_servers` in its settings; the map of a project replaces the whole map of the user.
+//! co-cli: `mcp_servers` in its settings; if a project file has `mcp_servers`, the user's servers
+//! are not used.
 //!
 //! Source: its design document. `timeout` limits the start, in seconds, 1 to 60, 10 by default.
-//! Its `approval` values are the same as ours. A variable with JSON replaces both files.
+//! Its `approval` values are the same as ours. JSON in `CO_CLI_MCP_SERVERS` (or else
+//! `CO_MCP_SERVERS`) replaces both files.
 
 use std::path::Path;
 use std::sync::Arc;

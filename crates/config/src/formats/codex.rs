@@ -29,7 +29,7 @@ pub(super) const PROGRAM: Program = Program {
         )
         .read_by(|root, reader| {
             if let Some(node) = root.get("mcp_servers") {
-                reader.out_of_reach(
+                reader.unsupported(
                     node.line,
                     "Codex limits its servers by these requirements; Wharf does not apply them",
                 );
@@ -71,11 +71,7 @@ pub(super) fn read_extra_fields(map: &Map, entry: &mut EntryReader<'_>) {
                 }
             }
             "environment_id" => {
-                entry.out_of_reach(
-                    "environment_id",
-                    node,
-                    "Codex starts it in another environment",
-                );
+                entry.unsupported("environment_id", node, "Codex starts it in another environment");
             }
             "required" => entry.policy().required = entry.flag("required", node) == Some(true),
             "scopes" => {
@@ -101,7 +97,7 @@ fn pass_variable(item: &Node, entry: &mut EntryReader<'_>) {
     if item.get("source").and_then(Node::as_str) == Some("remote") {
         let message = format!("\"env_vars\" takes \"{name}\" from another machine; not passed on");
         let hint = "put the value into \"env\"";
-        entry.warn("out-of-reach", item.line, "env_vars", (message, hint));
+        entry.warn("unsupported", item.line, "env_vars", (message, hint));
     } else {
         entry.policy().pass_env.push(name.to_owned());
     }

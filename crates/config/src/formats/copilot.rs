@@ -28,7 +28,7 @@ pub(super) const PROGRAM: Program = Program {
                 let problem =
                     Problem::warning("not-read", message).in_file(&definition.source.path);
                 let problem = problem.on_line(definition.line).of_server(definition.name.as_str());
-                definition.problems.push(problem.hint("keep the servers in one of the two"));
+                definition.problems.push(problem.hint("keep the servers in one of the two files"));
             }
         }
     },

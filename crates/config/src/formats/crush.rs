@@ -17,10 +17,10 @@ pub(super) const PROGRAM: Program = Program {
     files: &[
         project(".crush.json").servers(KEY),
         project("crush.json").servers(KEY),
-        project(".crushrc").out_of_reach(SCRIPT_NOTICE),
-        project("crushrc").out_of_reach(SCRIPT_NOTICE),
+        project(".crushrc").unsupported(SCRIPT_NOTICE),
+        project("crushrc").unsupported(SCRIPT_NOTICE),
         user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crush.json").servers(KEY),
-        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crushrc").out_of_reach(SCRIPT_NOTICE),
+        user("${CRUSH_GLOBAL_CONFIG:-{xdg}/crush}/crushrc").unsupported(SCRIPT_NOTICE),
         user_on(
             "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",
             "${CRUSH_GLOBAL_DATA:-{data}/crush}/crush.json",

@@ -180,7 +180,7 @@ impl<'a> EntryReader<'a> {
                     node.as_str().map(str::to_owned).or(Some(word.to_owned()));
                 let message = "its headers come from a program, which is not run here".to_owned();
                 self.warn(
-                    "out-of-reach",
+                    "unsupported",
                     node.line,
                     word,
                     (message, "write the headers into the entry itself"),
@@ -513,10 +513,10 @@ impl<'a> EntryReader<'a> {
     }
 
     /// Warns about something that only the owning program does for this server.
-    pub(crate) fn out_of_reach(&mut self, field: &str, node: &Node, what: &str) {
-        let message = format!("{what}; Wharf does not");
+    pub(crate) fn unsupported(&mut self, field: &str, node: &Node, what: &str) {
+        let message = format!("{what}; Wharf does not do this");
         let hint = "check that the server works, and is safe, without it";
-        self.warn("out-of-reach", node.line, field, (message, hint));
+        self.warn("unsupported", node.line, field, (message, hint));
     }
 
     /// Adds a problem of this entry.

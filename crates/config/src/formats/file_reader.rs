@@ -229,9 +229,9 @@ impl FileReader<'_> {
     }
 
     /// Adds a warning about something in the file that Wharf cannot read.
-    pub(crate) fn out_of_reach(&mut self, line: u32, message: impl Into<String>) {
+    pub(crate) fn unsupported(&mut self, line: u32, message: impl Into<String>) {
         self.problems.push(
-            Problem::warning("out-of-reach", message).in_file(&self.source.path).on_line(line),
+            Problem::warning("unsupported", message).in_file(&self.source.path).on_line(line),
         );
     }
 }

@@ -32,11 +32,7 @@ pub(super) const STYLE: ExportStyle = ExportStyle {
 /// Reads tool names that are written as calls: `read(path)` includes `read`.
 pub(super) fn read_extra_fields(map: &Map, entry: &mut EntryReader<'_>) {
     if let Some(node) = map.get("authProviderType") {
-        entry.out_of_reach(
-            "authProviderType",
-            node,
-            "Gemini CLI signs in with its own credentials",
-        );
+        entry.unsupported("authProviderType", node, "Gemini CLI signs in with its own credentials");
     }
     for tool in entry.policy().include_tools.iter_mut().flatten() {
         if let Some(end) = tool.find('(') {

@@ -21,7 +21,7 @@ pub(super) const PROGRAM: Program = Program {
             if entry.env.nonempty_variable(name).is_none() {
                 let message =
                     format!("Goose keeps \"{name}\" in its keyring, which Wharf does not read");
-                let problem = Problem::warning("out-of-reach", message).on_line(node.line);
+                let problem = Problem::warning("unsupported", message).on_line(node.line);
                 entry.problem(
                     problem.of_field("env_keys").hint(format!("set {name} in the environment")),
                 );

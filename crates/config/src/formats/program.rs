@@ -104,7 +104,7 @@ impl ConfigFile {
     }
 
     /// Only reports that the file exists: it is a script or a database.
-    pub(crate) const fn out_of_reach(self, text: &'static str) -> Self {
+    pub(crate) const fn unsupported(self, text: &'static str) -> Self {
         self.with_shape(FileShape::Notice(text))
     }
 
@@ -226,5 +226,5 @@ pub(crate) const fn notice_on(
     [linux, macos, windows]: [&'static str; 3],
     text: &'static str,
 ) -> ConfigFile {
-    user_on(linux, macos, windows).out_of_reach(text)
+    user_on(linux, macos, windows).unsupported(text)
 }

@@ -1,4 +1,4 @@
-//! Qoder: `mcpServers`; on Windows in its shared cache. Source: other integrators.
+//! Qoder: `mcpServers`; on Windows in `SharedClientCache`. Source: other integrators.
 
 use super::program::{Program, user, user_on};
 

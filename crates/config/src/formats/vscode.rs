@@ -17,7 +17,7 @@ pub(super) const PROGRAM: Program = Program {
     dialect: Dialect::EDITOR.with(Syntax::INPUT),
     read_extra_fields: |map, entry| {
         if let Some(node) = map.get("sandboxEnabled").filter(|node| node.as_bool() == Some(true)) {
-            entry.out_of_reach("sandboxEnabled", node, "VS Code runs it in a sandbox");
+            entry.unsupported("sandboxEnabled", node, "VS Code runs it in a sandbox");
         }
     },
     files: &[

@@ -1,4 +1,4 @@
-//! Warp: its own file; it also reads files of many other programs.
+//! Warp: `.warp/.mcp.json`; it also reads files of many other programs.
 //!
 //! Source: its documentation. Files of other programs name Warp in `also_read_by`.
 

@@ -41,7 +41,7 @@ fn read(root: &Node, reader: &mut FileReader<'_>) {
     }
     for (key, node) in extensions {
         let name = crate::text::clip(&key.text, 100);
-        reader.out_of_reach(
+        reader.unsupported(
             node.line,
             format!("\"{name}\" comes from a Zed extension; only Zed can start it"),
         );

@@ -60,6 +60,6 @@ fn plant_in_group(group: &mut Node) {
 }
 
 /// Fails if an output contains the secret.
-pub(super) fn assert_hidden(shown: &str, what: &str) {
-    assert!(!is_in(shown), "{what} shows a secret: {shown}");
+pub(super) fn assert_hidden(rendered: &str, what: &str) {
+    assert!(!is_in(rendered), "{what} shows a secret: {rendered}");
 }

@@ -105,8 +105,8 @@ impl File<'_> {
             );
         }
         assert_eq!(self.apply(&after, change).as_ref(), Some(&after), "{change:?} again");
-        let shown = diff(self.text, &after, self.notation, "file");
-        assert_eq!(shown.is_empty(), self.text == after, "the diff does not show {change:?}");
+        let rendered = diff(self.text, &after, self.notation, "file");
+        assert_eq!(rendered.is_empty(), self.text == after, "the diff does not show {change:?}");
     }
 
     fn is_done(&self, change: &Change, root: &Node) -> bool {
@@ -135,9 +135,9 @@ impl File<'_> {
         let Some(other) = self.apply(&one, &set(&CANARY.repeat(2))) else { return };
         for (before, after) in [(self.text, &*one), (&*one, self.text), (&*one, &*other)] {
             canary::assert_hidden(&redact(after, self.notation), "a redacted text");
-            let shown = diff(before, after, self.notation, "file");
-            canary::assert_hidden(&shown, "a diff");
-            assert!(!shown.is_empty(), "the diff does not show a changed secret");
+            let rendered = diff(before, after, self.notation, "file");
+            canary::assert_hidden(&rendered, "a diff");
+            assert!(!rendered.is_empty(), "the diff does not show a changed secret");
         }
     }
 }

@@ -104,9 +104,12 @@ fn run_case(target: &ConfigFuzzTarget, corpus: &[String], seed: u64) {
     let input = mutate(corpus, &mut Random::new(seed));
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
-    let (name, duration, shown) = (target.name, start.elapsed(), input.escape_ascii());
-    assert!(result.is_ok(), "{name} fails with WHARF_FUZZ_SEED={seed}: {shown}");
-    assert!(duration < TOO_SLOW, "{name} takes {duration:?} with WHARF_FUZZ_SEED={seed}: {shown}");
+    let (name, duration, rendered) = (target.name, start.elapsed(), input.escape_ascii());
+    assert!(result.is_ok(), "{name} fails with WHARF_FUZZ_SEED={seed}: {rendered}");
+    assert!(
+        duration < TOO_SLOW,
+        "{name} takes {duration:?} with WHARF_FUZZ_SEED={seed}: {rendered}"
+    );
 }
 
 fn mutate(samples: &[String], random: &mut Random) -> Vec<u8> {

@@ -106,7 +106,7 @@ pub(super) fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageErr
     match spec.map(|spec| &spec.transport) {
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
             endpoint.url.resource().ok_or_else(|| ManageError::Invalid {
-                reason: "\"url\" has a placeholder that is not set".to_owned(),
+                reason: "a placeholder in \"url\" has no value".to_owned(),
                 hint: Some("a token is bound to one address: set the variable first".to_owned()),
             })
         }

@@ -110,7 +110,7 @@ pub enum ManageError {
         scope: &'static str,
     },
     /// A symbolic link in the project leads out of it.
-    #[error("{} is a link that leads out of the project; it is not written to", .path.display())]
+    #[error("{} is a symbolic link to a file outside the project; not changed", .path.display())]
     OutsideProject {
         /// The link.
         path: PathBuf,

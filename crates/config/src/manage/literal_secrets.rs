@@ -58,9 +58,9 @@ pub(super) fn literal_secrets(definition: &Definition, env: &Env) -> Vec<Literal
         }
     }
     let texts: Vec<&str> = fields.args.iter().map(|arg| arg.text.as_str()).collect();
-    let shown = redact_args(texts.iter().copied());
+    let redacted = redact_args(texts.iter().copied());
     for (index, arg) in fields.args.iter().enumerate().filter(|(_, arg)| is_literal(arg)) {
-        if shown[index] != arg.text || is_token(&arg.text) {
+        if redacted[index] != arg.text || is_token(&arg.text) {
             secrets.push(found(format!("args[{index}]"), false));
         }
     }

@@ -18,10 +18,10 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 pub fn redact_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut hide_next = false;
     let redact = |arg: &'a str| {
-        let shown =
+        let redacted =
             if hide_next && !arg.starts_with("--") { REDACTED.into() } else { redact_text(arg) };
         hide_next = is_secret_flag(arg);
-        shown.into_owned()
+        redacted.into_owned()
     };
     args.into_iter().map(redact).collect()
 }
@@ -55,28 +55,28 @@ fn redact_text(text: &str) -> Cow<'_, str> {
 
 /// Redacts a text of several words and keeps the white space between them.
 fn redact_words(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut redacted = String::with_capacity(text.len());
     let mut hides = false;
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_end();
         let bare = word.trim_matches(QUOTES);
         let is_scheme = SCHEMES.iter().any(|scheme| bare.eq_ignore_ascii_case(scheme));
         if word.is_empty() || (hides && is_scheme) {
-            shown.push_str(piece);
+            redacted.push_str(piece);
             continue;
         }
         if hides && !bare.starts_with("--") {
-            shown.push_str(REDACTED);
+            redacted.push_str(REDACTED);
             // The closing quote of the argument is not part of the secret.
-            shown.extend(word.chars().last().filter(|last| matches!(last, '"' | '\'')));
+            redacted.extend(word.chars().last().filter(|last| matches!(last, '"' | '\'')));
         } else {
-            shown.push_str(&redact_word(word));
+            redacted.push_str(&redact_word(word));
         }
-        shown.push_str(&piece[word.len()..]);
+        redacted.push_str(&piece[word.len()..]);
         let names_header = bare.strip_suffix(':').is_some_and(names_a_secret);
         hides = names_header || is_secret_flag(bare);
     }
-    shown
+    redacted
 }
 
 /// Redacts one word.
@@ -95,8 +95,8 @@ fn redact_word(word: &str) -> Cow<'_, str> {
     if assigned.is_some_and(|(name, _)| names_a_secret(name)) {
         return format!("{start}{name}{REDACTED}{end}").into();
     }
-    let shown = if value.contains("//") { redact_url(value) } else { value.to_owned() };
-    if shown == value { word.into() } else { format!("{start}{name}{shown}{end}").into() }
+    let redacted = if value.contains("//") { redact_url(value) } else { value.to_owned() };
+    if redacted == value { word.into() } else { format!("{start}{name}{redacted}{end}").into() }
 }
 
 /// Splits `Name: value` if the name is that of a secret.
@@ -109,30 +109,30 @@ fn header(text: &str) -> Option<(&str, &str)> {
 
 /// Redacts the string values of keys with the name of a secret in JSON text.
 fn redact_json(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('"') {
         let Some(end) = end_of_string(after) else { break };
         let (name, tail) = (&after[..end], &after[end + 1..]);
-        shown.push_str(before);
-        shown.push('"');
-        shown.push_str(name);
-        shown.push('"');
+        redacted.push_str(before);
+        redacted.push('"');
+        redacted.push_str(name);
+        redacted.push('"');
         rest = tail;
         let value = tail.trim_start().strip_prefix(':').map(str::trim_start);
         let value = value.and_then(|value| value.strip_prefix('"'));
         if let Some(value) = value.filter(|_| names_a_secret(name)) {
-            shown.push_str(&tail[..tail.len() - value.len()]);
-            shown.push_str(REDACTED);
+            redacted.push_str(&tail[..tail.len() - value.len()]);
+            redacted.push_str(REDACTED);
             rest = end_of_string(value).map_or("", |end| &value[end..]);
             if let Some(after_quote) = rest.strip_prefix('"') {
-                shown.push('"');
+                redacted.push('"');
                 rest = after_quote;
             }
         }
     }
-    shown.push_str(rest);
-    shown
+    redacted.push_str(rest);
+    redacted
 }
 
 /// Finds the quote that ends a JSON string; escaped quotes are skipped.
@@ -176,8 +176,8 @@ mod tests {
             (&["C:\\tools\\x.exe", "host:8080"], &["C:\\tools\\x.exe", "host:8080"]),
             (&["a=b", "--dir=/x y"], &["a=b", "--dir=/x y"]),
         ];
-        for (args, shown) in cases {
-            assert_eq!(redact_args(args.iter().copied()), shown);
+        for (args, expected) in cases {
+            assert_eq!(redact_args(args.iter().copied()), expected);
         }
     }
 

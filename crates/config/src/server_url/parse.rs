@@ -52,7 +52,7 @@ pub enum ServerLocation {
         /// The text, partly expanded.
         text: Secret,
         /// The address before expansion, with secrets redacted.
-        shown: String,
+        redacted: String,
     },
 }
 
@@ -195,8 +195,8 @@ fn parse_socket(url: &Url) -> Result<ServerLocation, ServerUrlError> {
 impl ServerUrl {
     /// Makes an address in which a placeholder has no value.
     pub(crate) fn incomplete(text: &str, written: &WrittenText) -> Self {
-        let (text, shown) = (Secret::new(text), render_written(written));
-        Self { location: ServerLocation::Incomplete { text, shown }, explicit_port: None }
+        let (text, redacted) = (Secret::new(text), render_written(written));
+        Self { location: ServerLocation::Incomplete { text, redacted }, explicit_port: None }
     }
 
     /// Returns the parsed location, for the transport.

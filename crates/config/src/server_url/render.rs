@@ -38,7 +38,7 @@ impl fmt::Display for ServerUrl {
                 let query = if request.query().is_some() { "?•••" } else { "" };
                 write!(f, "unix://{}#{}{query}", encode_socket_path(path), request.path())
             }
-            ServerLocation::Incomplete { shown, .. } => f.write_str(shown),
+            ServerLocation::Incomplete { redacted, .. } => f.write_str(redacted),
         }
     }
 }
@@ -128,8 +128,12 @@ fn redact_literal(text: &str) -> String {
     if url.cannot_be_a_base() {
         // Such as `jdbc:mysql://…`, which contains another address.
         let inner = &url[Position::BeforePath..];
-        let shown = redact_literal(inner);
-        return if shown == inner { text.to_owned() } else { format!("{}:{shown}", url.scheme()) };
+        let redacted = redact_literal(inner);
+        return if redacted == inner {
+            text.to_owned()
+        } else {
+            format!("{}:{redacted}", url.scheme())
+        };
     }
     let has_secret_fragment = url.fragment().is_some_and(|it| it.contains(['=', '?']));
     let has_user = !url.username().is_empty() || url.password().is_some();
@@ -181,8 +185,8 @@ fn render_pieces(pieces: &[Piece<'_>]) -> String {
             let slashes = if prefix.is_empty() { 2 } else { 0 };
             let is_bare = url.path() == "/" && text.matches('/').count() == slashes;
             let path = if is_bare { "" } else { url.path() };
-            let shown = render_redacted(&url, url.port(), path, &substitutes);
-            shown.strip_prefix(prefix).unwrap_or(&shown).to_owned()
+            let redacted = render_redacted(&url, url.port(), path, &substitutes);
+            redacted.strip_prefix(prefix).unwrap_or(&redacted).to_owned()
         }
         _ => render_unparsed(pieces),
     }
@@ -263,55 +267,55 @@ fn render_redacted(
         substitutes.iter().fold(text.to_owned(), |text, (word, _, whole)| text.replace(word, whole))
     };
     let secret = |text: &str| redact_around_placeholders(text, substitutes);
-    let mut shown = open(url.scheme());
-    shown.push(':');
+    let mut redacted = open(url.scheme());
+    redacted.push(':');
     if url.has_authority() {
-        shown.push_str("//");
+        redacted.push_str("//");
     }
     if !url.username().is_empty() || url.password().is_some() {
         let user = [url.username(), url.password().unwrap_or_default()].concat();
-        shown.push_str(&secret(&user));
-        shown.push('@');
+        redacted.push_str(&secret(&user));
+        redacted.push('@');
     }
-    shown.push_str(&open(url.host_str().unwrap_or_default()));
+    redacted.push_str(&open(url.host_str().unwrap_or_default()));
     if let Some(port) = port {
-        shown.push(':');
-        shown.push_str(&open(&port.to_string()));
+        redacted.push(':');
+        redacted.push_str(&open(&port.to_string()));
     }
-    shown.push_str(&open(path));
+    redacted.push_str(&open(path));
     if let Some(query) = url.query() {
-        shown.push('?');
+        redacted.push('?');
         let has_any = substitutes.iter().any(|(word, ..)| query.contains(word));
         if has_any {
             let pairs = url.query_pairs();
             let pairs = pairs.map(|(name, value)| format!("{}={}", open(&name), secret(&value)));
-            shown.push_str(&pairs.collect::<Vec<_>>().join("&"));
+            redacted.push_str(&pairs.collect::<Vec<_>>().join("&"));
         } else {
-            shown.push_str(REDACTED);
+            redacted.push_str(REDACTED);
         }
     }
     // A fragment is not sent, but one with a value in it may be a token.
     if let Some(fragment) = url.fragment() {
-        shown.push('#');
+        redacted.push('#');
         let is_secret = fragment.contains(['=', '?']);
-        shown.push_str(&if is_secret { secret(fragment) } else { open(fragment) });
+        redacted.push_str(&if is_secret { secret(fragment) } else { open(fragment) });
     }
-    shown
+    redacted
 }
 
 /// Redacts everything except placeholders.
 fn redact_around_placeholders(mut text: &str, substitutes: &[Substitute<'_>]) -> String {
-    let mut shown = String::new();
+    let mut redacted = String::new();
     loop {
         let places = substitutes
             .iter()
             .filter_map(|substitute| Some((text.find(&substitute.0)?, substitute)));
         let first = places.min_by_key(|(at, _)| *at);
         if !text.is_empty() && first.is_none_or(|(at, _)| at > 0) {
-            shown.push_str(REDACTED);
+            redacted.push_str(REDACTED);
         }
-        let Some((at, (word, placeholder, _))) = first else { return shown };
-        shown.push_str(placeholder);
+        let Some((at, (word, placeholder, _))) = first else { return redacted };
+        redacted.push_str(placeholder);
         text = &text[at + word.len()..];
     }
 }

@@ -7,11 +7,11 @@ use crate::server::WrittenText;
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let shown = match text.parse::<ServerUrl>() {
+    let rendered = match text.parse::<ServerUrl>() {
         Ok(url) => url.to_string(),
         Err(error) => format!("error: {error}"),
     };
-    assert_eq!(shown, expected, "{text}");
+    assert_eq!(rendered, expected, "{text}");
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn only_the_secrets_of_other_addresses_are_redacted() {
         ("unix:///run/x.sock#/mcp?key=1", "unix:///run/x.sock#•••"),
         ("https://127.0.0.1\\@a.example/", "•••"),
     ];
-    for (text, shown) in cases {
-        assert_eq!(redact_url(text), shown, "{text}");
+    for (text, expected) in cases {
+        assert_eq!(redact_url(text), expected, "{text}");
     }
 }
 

@@ -26,7 +26,7 @@ pub use table::{KEYS, Setting, SettingKind};
 pub struct Settings {
     values: BTreeMap<&'static str, SettingValue>,
     /// The programs whose project files a project's settings exclude. User files are still read.
-    pub(crate) left_out_by_project: Vec<String>,
+    pub(crate) programs_disabled_by_project: Vec<String>,
 }
 
 /// The value of a setting.
@@ -51,7 +51,8 @@ impl Settings {
     /// Reads the settings of these files.
     pub fn load_from(env: &Env, files: SettingsFiles) -> (Self, Vec<Problem>) {
         let defaults = KEYS.iter().map(|setting| (setting.key, setting.default_value()));
-        let mut settings = Self { values: defaults.collect(), left_out_by_project: Vec::new() };
+        let mut settings =
+            Self { values: defaults.collect(), programs_disabled_by_project: Vec::new() };
         let mut problems = Vec::new();
         if let Some(path) = Self::path(env) {
             for (setting, value, _) in read(&path, &mut problems) {
@@ -77,7 +78,7 @@ impl Settings {
             if is_too_large(&path) {
                 let message = "too large for settings; not read";
                 let problem = Problem::error("too-large", message).in_file(&path);
-                problems.push(problem.hint("keep nothing but settings in it"));
+                problems.push(problem.hint("remove everything except settings"));
                 continue;
             }
             for (setting, value, line) in read(&path, problems) {
@@ -145,7 +146,7 @@ impl Settings {
             (SettingValue::List(more), Some(SettingValue::List(own)))
                 if setting.project_may_add =>
             {
-                let known = &mut self.left_out_by_project;
+                let known = &mut self.programs_disabled_by_project;
                 let is_new = |word: &&String| !own.contains(word) && !known.contains(word);
                 let new: Vec<String> = more.iter().filter(is_new).cloned().collect();
                 if !new.is_empty() {
@@ -322,7 +323,7 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
         Err(error) => {
             let message = format!("not valid TOML: {error} (column {})", error.column);
             let problem = Problem::error("syntax", message).in_file(path).on_line(error.line);
-            problems.push(problem.hint("fix this line; the whole file is ignored until then"));
+            problems.push(problem.hint("correct the line; until then the file is ignored"));
             return Vec::new();
         }
     };

@@ -190,7 +190,7 @@ impl SpecBuilder<'_> {
         if written.syntax.contains(Syntax::NAMED)
             && let Some(name) = self.unset_name(written)
         {
-            return self.leave_out(field, written, name);
+            return self.omit(field, written, name);
         }
         let expanded = self.expand(field, written);
         if expanded.is_incomplete() {
@@ -208,20 +208,15 @@ impl SpecBuilder<'_> {
     }
 
     /// Omits a value. The file names only the variable, so there is no placeholder text to keep.
-    fn leave_out(
-        &mut self,
-        field: &dyn Display,
-        written: &WrittenText,
-        name: String,
-    ) -> ConfigValue {
-        let shown = crate::text::clip(&name, 100);
-        let message = format!("\"{field}\" is left out: variable \"{shown}\" is not set");
-        let hint = format!("set {shown}");
+    fn omit(&mut self, field: &dyn Display, written: &WrittenText, name: String) -> ConfigValue {
+        let clipped = crate::text::clip(&name, 100);
+        let message = format!("\"{field}\" is left out: variable \"{clipped}\" is not set");
+        let hint = format!("set {clipped}");
         self.add_problem(field, Problem::warning("unset-variable", message).hint(hint));
         let used =
             PlaceholderUse { variable: name, from: ValueOrigin::Missing(MissingReason::Variable) };
         self.result.uses.push(FieldUse { field: field.to_string(), used });
-        ConfigValue::LeftOut(Secret::new(&*written.text))
+        ConfigValue::Omitted(Secret::new(&*written.text))
     }
 
     fn text(&mut self, field: &dyn Display, written: &WrittenText) -> Secret {
@@ -244,35 +239,35 @@ impl SpecBuilder<'_> {
     }
 
     fn report_missing(&mut self, field: &dyn Display, name: &str, why: MissingReason) {
-        let shown = crate::text::clip(name, 100);
+        let clipped = crate::text::clip(name, 100);
         let (code, message, hint) = match why {
             MissingReason::Variable => (
                 "unset-variable",
-                format!("variable \"{shown}\" is not set; \"{field}\" keeps its placeholder"),
+                format!("variable \"{clipped}\" is not set; \"{field}\" keeps its placeholder"),
                 if self.program_supports_defaults() {
-                    format!("set {shown}, or write a default: ${{{shown}:-…}}")
+                    format!("set {clipped}, or write a default: ${{{clipped}:-…}}")
                 } else {
-                    format!("set {shown}")
+                    format!("set {clipped}")
                 },
             ),
             MissingReason::Input => (
                 "needs-input",
-                format!("\"{field}\" needs the answer to input \"{shown}\", which is not stored"),
+                format!("\"{field}\" needs the answer to input \"{clipped}\", which is not stored"),
                 "put a variable in its place, such as ${env:NAME}".to_owned(),
             ),
             MissingReason::File => (
                 "unreadable",
-                format!("\"{field}\" takes its value from a file that cannot be read: {shown}"),
+                format!("\"{field}\" takes its value from a file that cannot be read: {clipped}"),
                 "check the path, or use a variable".to_owned(),
             ),
             MissingReason::Command => (
-                "out-of-reach",
+                "unsupported",
                 format!("\"{field}\" takes its value from a command, which is not run here"),
                 "put the value into a variable and write ${NAME}".to_owned(),
             ),
             MissingReason::ProgramOnly => (
-                "out-of-reach",
-                format!("\"{field}\" uses \"{shown}\", which only its program can replace"),
+                "unsupported",
+                format!("\"{field}\" uses \"{clipped}\", which only its program can replace"),
                 "write the value, or put it into a variable".to_owned(),
             ),
         };

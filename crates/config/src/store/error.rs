@@ -52,7 +52,7 @@ pub enum StoreErrorKind {
     #[error("is a link to \"{}\", which does not exist", .0.display())]
     DanglingLink(PathBuf),
     /// It is a symbolic link loop.
-    #[error("is a link that leads back to itself")]
+    #[error("is a symbolic link to itself")]
     LinkLoop,
     /// It is read-only.
     #[error("is read-only")]

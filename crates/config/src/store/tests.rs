@@ -236,7 +236,7 @@ mod unix {
         let (folder, file) = folder();
         symlink("other", &file).unwrap();
         symlink("mcp.json", folder.path().join("other")).unwrap();
-        insta::assert_snapshot!(describe_error(&folder, &file), @r#"link-loop: "mcp.json" is a link that leads back to itself | "[folder]/mcp.json" is a link that leads back to itself | remove the link"#);
+        insta::assert_snapshot!(describe_error(&folder, &file), @r#"link-loop: "mcp.json" is a symbolic link to itself | "[folder]/mcp.json" is a symbolic link to itself | remove the link"#);
         assert_eq!(write(&file, "x").unwrap_err().as_problem().code, "link-loop");
     }
 

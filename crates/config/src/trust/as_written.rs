@@ -21,25 +21,25 @@ pub fn value_as_written(written: &WrittenText, definition: &Definition, env: &En
 
 /// Redacts the literal parts of a text.
 pub(super) fn redact_literals(written: &WrittenText, context: ExpandContext<'_>) -> String {
-    let mut shown = String::new();
+    let mut redacted = String::new();
     let mut has_placeholder = false;
     for piece in pieces(written, context) {
         match piece {
-            Piece::Text(text) => shown.push_str(&literal(text)),
+            Piece::Text(text) => redacted.push_str(&literal(text)),
             Piece::Placeholder(whole, placeholder) => {
                 has_placeholder = true;
                 match placeholder {
                     // A default is literal text, too.
                     Placeholder::Variable { default: Some(default), .. } if !default.is_empty() => {
                         let before = whole.split_once(":-").map_or(whole, |(before, _)| before);
-                        let _infallible = write!(shown, "{before}:-{REDACTED}}}");
+                        let _infallible = write!(redacted, "{before}:-{REDACTED}}}");
                     }
-                    _ => shown.push_str(whole),
+                    _ => redacted.push_str(whole),
                 }
             }
         }
     }
-    if has_placeholder { shown } else { REDACTED.to_owned() }
+    if has_placeholder { redacted } else { REDACTED.to_owned() }
 }
 
 /// Redacts a literal part, unless it is only an authentication scheme or punctuation.

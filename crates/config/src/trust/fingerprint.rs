@@ -23,8 +23,8 @@ enum StoredField {
     Hashed {
         hash: String,
         /// The text with its literal parts redacted, if anything else is in it: `Bearer ${TOKEN}`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        shown: Option<String>,
+        #[serde(default, rename = "shown", skip_serializing_if = "Option::is_none")]
+        redacted: Option<String>,
     },
 }
 
@@ -44,12 +44,12 @@ impl Fingerprint {
     pub(super) fn of(observed: &BTreeMap<String, ObservedField>, key: &[u8]) -> Self {
         let stored_field = |observed: &ObservedField| match observed {
             ObservedField::Plain(text) => StoredField::Plain(text.clone()),
-            ObservedField::MaybeSecret { text, shown } => {
-                let shown = (shown != REDACTED).then(|| shown.clone());
-                StoredField::Hashed { hash: keyed_hash(key, text.expose().as_bytes()), shown }
+            ObservedField::MaybeSecret { text, redacted } => {
+                let redacted = (redacted != REDACTED).then(|| redacted.clone());
+                StoredField::Hashed { hash: keyed_hash(key, text.expose().as_bytes()), redacted }
             }
             ObservedField::FileContents(text) => {
-                StoredField::Hashed { hash: keyed_hash(key, text.as_bytes()), shown: None }
+                StoredField::Hashed { hash: keyed_hash(key, text.as_bytes()), redacted: None }
             }
         };
         Self(observed.iter().map(|(field, seen)| (field.clone(), stored_field(seen))).collect())
@@ -71,7 +71,7 @@ impl Fingerprint {
     }
 }
 
-/// Compares hashes only: records made before `shown` existed stay valid.
+/// Compares hashes only: records without the redacted text stay valid.
 impl PartialEq for StoredField {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -88,7 +88,9 @@ impl StoredField {
     fn show(&self) -> String {
         match self {
             Self::Plain(text) => text.clone(),
-            Self::Hashed { shown, .. } => shown.clone().unwrap_or_else(|| REDACTED.to_owned()),
+            Self::Hashed { redacted, .. } => {
+                redacted.clone().unwrap_or_else(|| REDACTED.to_owned())
+            }
         }
     }
 }

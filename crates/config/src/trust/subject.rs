@@ -57,7 +57,7 @@ pub(super) enum ObservedField {
     /// A text that is not a secret; stored as it is.
     Plain(String),
     /// A text that may be a secret, with its redacted form.
-    MaybeSecret { text: Secret, shown: String },
+    MaybeSecret { text: Secret, redacted: String },
     /// The contents of a file.
     FileContents(Arc<str>),
 }
@@ -182,9 +182,9 @@ impl SubjectBuilder<'_> {
             Value::List(list) => {
                 let texts: Vec<&str> =
                     list.iter().map(|item| item.as_str().unwrap_or_default()).collect();
-                let shown = redact_args(texts.iter().copied());
+                let redacted = redact_args(texts.iter().copied());
                 for (index, item) in list.iter().enumerate() {
-                    let open = item.as_str().is_none_or(|text| text == shown[index]);
+                    let open = item.as_str().is_none_or(|text| text == redacted[index]);
                     let below = if open { sensitivity } else { Sensitivity::Secret };
                     self.add_node(&format!("{field}[{index}]"), item, below);
                 }
@@ -306,9 +306,9 @@ impl SubjectBuilder<'_> {
             return;
         }
         let found = command::find_program(self.definition, self.env, self.files);
-        let shown =
+        let rendered =
             found.as_deref().map_or("not found".to_owned(), |path| path.display().to_string());
-        self.add_plain("program path", &shown);
+        self.add_plain("program path", &rendered);
         if let Some(path) = &found {
             // A link in the repository is part of the fingerprint. A link outside is not: system
             // updates change it.
@@ -330,10 +330,10 @@ impl SubjectBuilder<'_> {
         for (path, plain) in command.chain(args) {
             let real = path.canonicalize().ok().filter(|real| real.is_file());
             if real.is_some() && self.repository.contains(&plain, real.as_deref()) {
-                let shown = plain.strip_prefix(self.repository.root()).unwrap_or(&plain);
-                let shown = shown.to_string_lossy().into_owned();
-                if !named.contains(&shown) {
-                    named.push(shown);
+                let rendered = plain.strip_prefix(self.repository.root()).unwrap_or(&plain);
+                let rendered = rendered.to_string_lossy().into_owned();
+                if !named.contains(&rendered) {
+                    named.push(rendered);
                 }
             }
         }
@@ -414,8 +414,9 @@ impl SubjectBuilder<'_> {
 
     fn add_maybe_secret(&mut self, field: &str, text: &str) {
         let syntax = self.definition.fields.syntax;
-        let shown = redact_literals(&WrittenText { text: text.to_owned(), syntax }, self.context());
-        let observed = ObservedField::MaybeSecret { text: Secret::new(text), shown };
+        let redacted =
+            redact_literals(&WrittenText { text: text.to_owned(), syntax }, self.context());
+        let observed = ObservedField::MaybeSecret { text: Secret::new(text), redacted };
         self.subject.observed.insert(field.to_owned(), observed);
     }
 }

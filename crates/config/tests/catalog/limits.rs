@@ -45,8 +45,8 @@ fn a_large_file_of_a_project_is_not_read() {
         .with(".mcp.json", &text)
         .with(".wharf/config.toml", "# much\n".repeat(50_000));
     assert_snapshot!(world.show_problems(), @"
-    error too-large [project]/.wharf/config.toml: too large for settings; not read (keep nothing but settings in it)
-    error too-large [project]/.mcp.json: larger than 4096 KiB; a project's file of this size is not read (move what is not about servers to another file)
+    error too-large [project]/.wharf/config.toml: too large for settings; not read (remove everything except settings)
+    error too-large [project]/.mcp.json: larger than 4096 KiB; a project's file of this size is not read (move other content to another file)
     ");
     assert!(started.elapsed() < SOON);
 }

@@ -21,9 +21,9 @@ fn differences(world: &World) -> String {
     let Trust::Changed(differences) = trust_of(world) else {
         return format!("{:?}\n", trust_of(world));
     };
-    let shown = |text: Option<String>| text.unwrap_or("nothing".to_owned());
+    let or_nothing = |text: Option<String>| text.unwrap_or("nothing".to_owned());
     let lines = differences.into_iter().map(|own| {
-        let (before, after) = (shown(own.before), shown(own.after));
+        let (before, after) = (or_nothing(own.before), or_nothing(own.after));
         world.without_root(&format!("{}: {before} → {after}\n", own.field))
     });
     lines.collect()
@@ -88,8 +88,8 @@ fn a_change_of_any_field_needs_trust_again() {
         (r#"{ "command": "x", "timeout": 1 }"#, r#"{ "command": "x", "timeout": "1" }"#),
         (r#"{ "command": "x" }"#, r#"{ "command": "x", "whatever": { "it": [true, null] } }"#),
     ];
-    let shown = cases.map(|(before, after)| change(before, after));
-    assert_snapshot!(shown.join("\n"), @"
+    let rendered = cases.map(|(before, after)| change(before, after));
+    assert_snapshot!(rendered.join("\n"), @"
     command: x → y
 
     args[1]: package → other
@@ -139,8 +139,8 @@ fn a_crafted_key_cannot_imitate_another_field() {
         r#"{ "command": "sh", "args": { "[0]": "-c", "[1]": "true" }, "env": { "A": "1" } }"#,
     ];
     for forged in forged {
-        let shown = change(trusted, forged);
-        assert!(!shown.contains("Given"), "accepted as the trusted one: {forged}");
+        let rendered = change(trusted, forged);
+        assert!(!rendered.contains("Given"), "accepted as the trusted one: {forged}");
     }
 }
 
@@ -151,12 +151,12 @@ fn a_crafted_string_cannot_imitate_another_type() {
             [(value, format!("\"={value}\"")), ("\"=5\"", "\"=\\\"=5\\\"\"".into())]
         {
             let plain = |value: &str| format!("{{ \"command\": \"x\", \"args\": {value} }}");
-            let shown = change(&plain(before), &plain(&after));
-            assert!(!shown.contains("Given"), "{before} may become {after}");
+            let rendered = change(&plain(before), &plain(&after));
+            assert!(!rendered.contains("Given"), "{before} may become {after}");
             let hashed =
                 |value: &str| format!("{{ \"command\": \"x\", \"env\": {{ \"A\": {value} }} }}");
-            let shown = change(&hashed(before), &hashed(&after));
-            assert!(!shown.contains("Given"), "the secret {before} may become {after}");
+            let rendered = change(&hashed(before), &hashed(&after));
+            assert!(!rendered.contains("Given"), "the secret {before} may become {after}");
         }
     }
 }
@@ -425,9 +425,9 @@ fn differences_are_shown_unexpanded() {
         .with_variable("SECRET", CANARY);
     world.trust(&["a"]);
     world.write(FILE, file(r#"{ "command": "${env:SECRET}", "envFile": "${env:SECRET}.env" }"#));
-    let shown = differences(&world);
-    assert!(!shown.contains(CANARY), "{shown}");
-    assert_snapshot!(shown, @"
+    let rendered = differences(&world);
+    assert!(!rendered.contains(CANARY), "{rendered}");
+    assert_snapshot!(rendered, @"
     command: x → ${env:SECRET}
     contents of ${env:SECRET}.env: nothing → not readable
     contents of one.env: not readable → nothing

@@ -83,7 +83,7 @@ impl World {
             assert!(!format!("{problem:?}").contains(CANARY), "quotes a value: {problem:?}");
             assert!(problem.path.is_some(), "has no file: {problem:?}");
             // A problem about something out of reach needs no hint.
-            let says_what_to_do = problem.hint.is_some() || problem.code == "out-of-reach";
+            let says_what_to_do = problem.hint.is_some() || problem.code == "unsupported";
             assert!(says_what_to_do, "has no hint: {problem:?}");
         }
         let listing = serde_json::to_string(&CatalogView::of(&catalog, true)).expect("JSON");
@@ -99,14 +99,14 @@ impl World {
     /// Renders all servers by name, each with its problems, and then the problems of files.
     pub(crate) fn show(&self) -> String {
         let catalog = self.load();
-        let mut shown = String::new();
+        let mut rendered = String::new();
         for server in catalog.all() {
-            self.show_server(server, &mut shown);
+            self.show_server(server, &mut rendered);
         }
         for problem in &catalog.problems {
-            self.show_problem(problem, &mut shown);
+            self.show_problem(problem, &mut rendered);
         }
-        shown
+        rendered
     }
 
     /// Renders all problems; checks that the server `good` is loaded.
@@ -116,43 +116,47 @@ impl World {
             catalog.winner("good").is_some_and(|good| good.spec.is_some()),
             "the server `good` is loaded"
         );
-        let mut shown = String::new();
+        let mut rendered = String::new();
         for problem in all_problems(&catalog) {
-            self.show_problem(problem, &mut shown);
+            self.show_problem(problem, &mut rendered);
         }
-        shown
+        rendered
     }
 
-    fn show_server(&self, server: &Server, shown: &mut String) {
+    fn show_server(&self, server: &Server, rendered: &mut String) {
         let definition = &server.definition;
         let name = wharf_config::text::clip(definition.name.as_str(), 40);
         let transport = server.transport.map_or("unknown", |kind| kind.word());
         let at = self.place(&definition.source);
-        let _ =
-            write!(shown, "{name}: {} {transport}, {at}:{}", server.state.word(), definition.line);
+        let _ = write!(
+            rendered,
+            "{name}: {} {transport}, {at}:{}",
+            server.state.word(),
+            definition.line
+        );
         if let Some(reason) = &server.reason {
-            let _ = write!(shown, ", {reason}");
+            let _ = write!(rendered, ", {reason}");
         }
         if let Some(by) = &server.shadowed_by {
-            let _ = write!(shown, ", by {}", self.place(by));
+            let _ = write!(rendered, ", by {}", self.place(by));
         }
         if let Some(original) = &server.duplicate_of {
-            let _ = write!(shown, ", of {original}");
+            let _ = write!(rendered, ", of {original}");
         }
-        shown.push('\n');
+        rendered.push('\n');
         for problem in &server.problems {
-            shown.push_str("  ");
-            self.show_problem(problem, shown);
+            rendered.push_str("  ");
+            self.show_problem(problem, rendered);
         }
     }
 
-    fn show_problem(&self, problem: &Problem, shown: &mut String) {
+    fn show_problem(&self, problem: &Problem, rendered: &mut String) {
         let severity = if problem.is_error() { "error" } else { "warning" };
         let path = problem.path.as_deref().map(|path| self.short(path)).unwrap_or_default();
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
         let message = self.without_root(&problem.message);
         let hint = self.without_root(problem.hint.as_deref().unwrap_or_default());
-        let _ = writeln!(shown, "{severity} {} {path}{line}: {message} ({hint})", problem.code);
+        let _ = writeln!(rendered, "{severity} {} {path}{line}: {message} ({hint})", problem.code);
     }
 
     fn place(&self, source: &Source) -> String {

@@ -38,10 +38,10 @@ fn every_program_has_a_sample() {
     let cases = names_in("cases", "txt");
     let ids: Vec<&str> = wharf_config::providers().map(|(id, _)| id).collect();
     // A case belongs to the longest id with which it begins: `claude-desktop` is not `claude`.
-    let shown: BTreeSet<&str> = cases.iter().filter_map(|case| owner(case, &ids)).collect();
+    let covered: BTreeSet<&str> = cases.iter().filter_map(|case| owner(case, &ids)).collect();
     let missing: Vec<&&str> = ids
         .iter()
-        .filter(|id| !["env", "defaults"].contains(*id) && !shown.contains(*id))
+        .filter(|id| !["env", "defaults"].contains(*id) && !covered.contains(*id))
         .collect();
     assert!(missing.is_empty(), "no case in tests/golden/cases for {missing:?}");
 }

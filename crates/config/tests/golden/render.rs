@@ -19,9 +19,9 @@ pub(crate) fn catalog(catalog: &Catalog, machine: &SampleMachine) -> String {
 }
 
 fn server(server: &Server, machine: &SampleMachine) -> Value {
-    let mut shown =
+    let mut rendered =
         serde_json::to_value(CatalogServerView::revealed(server, &machine.env)).expect("JSON");
-    let map = shown.as_object_mut().expect("an object");
+    let map = rendered.as_object_mut().expect("an object");
     let fields = &server.definition.fields;
     let mut extra = policy(&fields.policy);
     if let Some(auth) = &fields.auth {
@@ -41,14 +41,14 @@ fn server(server: &Server, machine: &SampleMachine) -> Value {
     if !extra.is_empty() {
         map.insert("further".to_owned(), Value::Object(extra));
     }
-    shown
+    rendered
 }
 
 fn policy(policy: &Policy) -> Map<String, Value> {
-    let mut shown = Map::new();
+    let mut rendered = Map::new();
     if !policy.tool_approval.is_empty() {
         let by_tool = policy.tool_approval.iter().map(|(tool, own)| (tool.clone(), json!(own)));
-        shown.insert("toolApproval".to_owned(), Value::Object(by_tool.collect()));
+        rendered.insert("toolApproval".to_owned(), Value::Object(by_tool.collect()));
     }
     let flags = [
         ("inheritEnv", policy.inherit_env),
@@ -59,11 +59,11 @@ fn policy(policy: &Policy) -> Map<String, Value> {
         ("withoutInstructions", policy.without_instructions),
     ];
     if let Some(version) = &policy.protocol_version {
-        shown.insert("protocolVersion".to_owned(), json!(version));
+        rendered.insert("protocolVersion".to_owned(), json!(version));
     }
     let set = flags.into_iter().filter(|(_, on)| *on);
-    shown.extend(set.map(|(name, on)| (name.to_owned(), Value::Bool(on))));
-    shown
+    rendered.extend(set.map(|(name, on)| (name.to_owned(), Value::Bool(on))));
+    rendered
 }
 
 fn oauth(oauth: &OAuth) -> Value {
@@ -95,7 +95,7 @@ fn unresolved_values(server: &Server) -> Map<String, Value> {
         ConfigValue::Command(_) => Some("command"),
         ConfigValue::NameOrLiteral(_) => Some("name or literal"),
         ConfigValue::Unset(_) => Some("unset"),
-        ConfigValue::LeftOut(_) => Some("left out"),
+        ConfigValue::Omitted(_) => Some("omitted"),
     };
     let named = values.iter().filter_map(|(name, value)| Some((name, word(value)?)));
     named.map(|(name, word)| (format!("{field}.{name}"), json!(word))).collect()

@@ -12,7 +12,7 @@ use crate::envelope;
 use crate::era::{Era, Negotiation, NegotiationStep, Probe, ProbeEvent, Revision};
 use crate::peer::{ClientConnection, MetaWriter, Peer, ServerProfile};
 use crate::session::{
-    ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, Warning,
+    ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, SessionViolation,
     is_about_request,
 };
 use crate::transport::{ClientTransport, HttpError};
@@ -71,7 +71,7 @@ pub(super) async fn probe(
             NegotiationStep::TryEventStream => return Ok(ProbeOutcome::TryHttpSse(last)),
             NegotiationStep::Settled { revision, result, violation } => {
                 if let Some(violation) = violation {
-                    connection.core.warnings.add(Warning::Other(violation.into()));
+                    connection.core.violations.add(SessionViolation::Other(violation.into()));
                 }
                 if let ClientTransport::StreamableHttp(http) = &connection.transport {
                     http.finish_negotiation(revision);
@@ -99,7 +99,10 @@ async fn send_initialized(
         Ok(Err(error @ RequestError::Unauthorized { .. })) => Err(error),
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => {
-            connection.core.warnings.add(Warning::Other("does not accept notifications".into()));
+            connection
+                .core
+                .violations
+                .add(SessionViolation::Other("does not accept notifications".into()));
             Ok(())
         }
     }

@@ -47,7 +47,7 @@ pub async fn connect_stdio(
 /// Returns the error for a timeout. A program that wrote only text is not an MCP server.
 fn timeout_error(connection: &ClientConnection, limit: Duration) -> ConnectError {
     let stderr = connection.stderr();
-    if !connection.core.received_only_junk() {
+    if !connection.core.received_no_message() {
         return ConnectError::TimedOut { limit, stderr };
     }
     let ended = Arc::new(SessionEnd { reason: EndReason::NotMcp, stderr });

@@ -110,7 +110,9 @@ impl RpcError {
             let message = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
             return Self::new(code::INTERNAL, message);
         };
-        let message = members.text("message").map_or_else(|| "no message".into(), Cow::into_owned);
+        let message = members
+            .text("message")
+            .map_or_else(|| "error without a message".into(), Cow::into_owned);
         let data = members.get("data").map(|raw| error.part(raw)).filter(|data| !data.is_null());
         Self { code: code_of(&members), message, data }
     }

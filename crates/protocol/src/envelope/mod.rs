@@ -11,5 +11,5 @@ mod write;
 pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
 pub(crate) use read::read_leniently;
-pub use read::{Flaw, Malformed, Received, read};
+pub use read::{EnvelopeViolation, Malformed, Received, read};
 pub use write::{failure, notification, request, success};

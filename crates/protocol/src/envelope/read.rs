@@ -41,18 +41,18 @@ pub enum Malformed {
 /// A protocol violation in the envelope of a message that is still readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum EnvelopeViolation {
     /// Another version than `"2.0"`, or none.
-    #[error("does not say `\"jsonrpc\":\"2.0\"` in its messages")]
+    #[error("omits `\"jsonrpc\":\"2.0\"`")]
     Version,
     /// A member that is there more than once.
-    #[error("repeats members of its messages")]
+    #[error("has duplicate members in its messages")]
     Repeated,
     /// Both a result and an error, even if one is `null`.
     #[error("responds with both a result and an error")]
     Both,
     /// The id of a request as a string or a float, or `null` where an id is required.
-    #[error("returns ids in another form than they were sent")]
+    #[error("changes the type of request ids")]
     Id,
     /// Bytes that are not UTF-8.
     #[error("writes text that is not UTF-8")]
@@ -68,32 +68,38 @@ pub enum Flaw {
 /// response.
 #[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
 pub fn read(text: Bytes) -> Result<Received, Malformed> {
-    let mut flaws = Vec::new();
-    read_text(&decode_utf8(&text, &mut flaws), &mut flaws)
+    let mut violations = Vec::new();
+    read_text(&decode_utf8(&text, &mut violations), &mut violations)
 }
 
-/// Reads one text of a server, also with other text around the message, and collects the flaws.
+/// Reads one text of a server, also with other text around the message, and collects the violations.
 ///
-/// The flaws have no meaning if the text is not a message.
-pub(crate) fn read_leniently(text: &Bytes, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
-    let text = decode_utf8(text, flaws);
-    match read_text(&text, flaws) {
-        Err(Malformed::NotJson) => read_surrounded(&text, flaws),
+/// The violations have no meaning if the text is not a message.
+pub(crate) fn read_leniently(
+    text: &Bytes,
+    violations: &mut Vec<EnvelopeViolation>,
+) -> Result<Received, Malformed> {
+    let text = decode_utf8(text, violations);
+    match read_text(&text, violations) {
+        Err(Malformed::NotJson) => read_surrounded(&text, violations),
         other => other,
     }
 }
 
-fn decode_utf8(text: &Bytes, flaws: &mut Vec<Flaw>) -> ByteString {
+fn decode_utf8(text: &Bytes, violations: &mut Vec<EnvelopeViolation>) -> ByteString {
     ByteString::try_from(text.clone()).unwrap_or_else(|_| {
-        flaws.push(Flaw::Encoding);
+        violations.push(EnvelopeViolation::Encoding);
         String::from_utf8_lossy(text).into_owned().into()
     })
 }
 
-fn read_text(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+fn read_text(
+    text: &ByteString,
+    violations: &mut Vec<EnvelopeViolation>,
+) -> Result<Received, Malformed> {
     match text.trim_start().as_bytes().first() {
-        Some(b'{') => read_one(text, flaws).map(Received::One),
-        Some(b'[') => read_batch(text, flaws),
+        Some(b'{') => read_one(text, violations).map(Received::One),
+        Some(b'[') => read_batch(text, violations),
         _ => Err(Malformed::NotJson),
     }
 }
@@ -102,7 +108,10 @@ fn read_text(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malfo
 /// text that is not a message.
 ///
 /// A message later in a line is ignored: it could be a log of a message that was sent.
-fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+fn read_surrounded(
+    text: &ByteString,
+    violations: &mut Vec<EnvelopeViolation>,
+) -> Result<Received, Malformed> {
     let start = text.trim_start_matches(['\u{feff}', '\0']);
     let start = start.strip_prefix("data:").unwrap_or(start).trim_start();
     if !start.starts_with(['{', '[']) {
@@ -111,13 +120,13 @@ fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received,
     let mut messages = Vec::new();
     let values = serde_json::Deserializer::from_str(start).into_iter::<&RawValue>();
     for value in values.map_while(Result::ok) {
-        match read_text(&text.slice_ref(value.get()), flaws) {
+        match read_text(&text.slice_ref(value.get()), violations) {
             Ok(Received::One(message)) => messages.push(message),
             Ok(Received::Many { messages: more, .. }) => messages.extend(more),
             Err(_) => break,
         }
     }
-    flaws.push(Flaw::Surrounded);
+    violations.push(EnvelopeViolation::Surrounded);
     match messages.len() {
         0 => Err(Malformed::NotJson),
         1 => messages.pop().map(Received::One).ok_or(Malformed::NotJson),
@@ -125,13 +134,16 @@ fn read_surrounded(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received,
     }
 }
 
-fn read_batch(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malformed> {
+fn read_batch(
+    text: &ByteString,
+    violations: &mut Vec<EnvelopeViolation>,
+) -> Result<Received, Malformed> {
     let mut items = scan::items(text);
     let texts: Vec<&str> = items.by_ref().map(|(_, item)| item).collect();
     if !items.is_complete() {
         return Err(Malformed::NotJson);
     }
-    let read = |item: &&str| read_one(&text.slice_ref(item), flaws).ok();
+    let read = |item: &&str| read_one(&text.slice_ref(item), violations).ok();
     let messages: Vec<Message> = texts.iter().filter_map(read).collect();
     let malformed = texts.len() - messages.len();
     if messages.is_empty() {
@@ -141,7 +153,10 @@ fn read_batch(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Received, Malf
     }
 }
 
-fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malformed> {
+fn read_one(
+    text: &ByteString,
+    violations: &mut Vec<EnvelopeViolation>,
+) -> Result<Message, Malformed> {
     let envelope = Envelope::read(text).ok_or(Malformed::NotJson)?;
     let part = |raw: &str| Json::trusted(text.slice_ref(raw));
     let is_set = |raw: &&str| *raw != "null";
@@ -150,7 +165,7 @@ fn read_one(text: &ByteString, flaws: &mut Vec<Flaw>) -> Result<Message, Malform
         Some(raw) => Some(Id::from_json(raw).ok_or(Malformed::NotAMessage)?),
         None => None,
     };
-    envelope.add_flaws(id.as_ref(), flaws);
+    envelope.add_violations(id.as_ref(), violations);
     if let Some(method) = envelope.method {
         let method = match decode_string(method).ok_or(Malformed::NotAMessage)? {
             Cow::Borrowed(plain) => text.slice_ref(plain),
@@ -205,15 +220,15 @@ impl<'a> Envelope<'a> {
         members.is_complete().then_some(envelope)
     }
 
-    fn add_flaws(&self, id: Option<&Id>, flaws: &mut Vec<Flaw>) {
+    fn add_violations(&self, id: Option<&Id>, violations: &mut Vec<EnvelopeViolation>) {
         if self.version.is_none_or(|version| version != "\"2.0\"") {
-            flaws.push(Flaw::Version);
+            violations.push(EnvelopeViolation::Version);
         }
         if self.repeats {
-            flaws.push(Flaw::Repeated);
+            violations.push(EnvelopeViolation::Repeated);
         }
         if self.result.is_some() && self.error.is_some() {
-            flaws.push(Flaw::Both);
+            violations.push(EnvelopeViolation::Both);
         }
         // We send integer ids; the other side may also use strings, but not `null`.
         let is_irregular = match (self.method, id) {
@@ -221,7 +236,7 @@ impl<'a> Envelope<'a> {
             (None, id) => !matches!(id, None | Some(Id::Number(_))),
         };
         if is_irregular {
-            flaws.push(Flaw::Id);
+            violations.push(EnvelopeViolation::Id);
         }
     }
 }
@@ -280,49 +295,55 @@ mod tests {
     fn irregular_responses_are_read() {
         check(r#"{"id":1,"result":{},"error":null}"#, "result 1 {}");
         check(r#"{"id":null,"error":"went wrong"}"#, "error - went wrong (code -32603) -");
-        check(r#"{"id":1,"error":{"code":"-32601"}}"#, "error 1 no message (code -32601) -");
+        check(
+            r#"{"id":1,"error":{"code":"-32601"}}"#,
+            "error 1 error without a message (code -32601) -",
+        );
         check(
             r#"{"id":1,"error":{"code":-32601.0,"message":1}}"#,
-            "error 1 no message (code -32601) -",
+            "error 1 error without a message (code -32601) -",
         );
         check(r#"{"id":1,"id":2,"result":1}"#, "result 2 1");
     }
 
-    /// Returns the number of messages in a server's text, and its flaws.
-    fn flaws(text: &'static [u8]) -> String {
-        let mut flaws = Vec::new();
-        match read_leniently(&Bytes::from_static(text), &mut flaws) {
-            Ok(Received::One(_)) => format!("1 {flaws:?}"),
-            Ok(Received::Many { messages, .. }) => format!("{} {flaws:?}", messages.len()),
+    /// Returns the number of messages in a server's text, and its violations.
+    fn violations(text: &'static [u8]) -> String {
+        let mut violations = Vec::new();
+        match read_leniently(&Bytes::from_static(text), &mut violations) {
+            Ok(Received::One(_)) => format!("1 {violations:?}"),
+            Ok(Received::Many { messages, .. }) => format!("{} {violations:?}", messages.len()),
             Err(why) => why.to_string(),
         }
     }
 
     #[test]
-    fn flaws_are_named() {
-        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":1,"result":{},"x":0}"#), "1 []");
-        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), "1 []");
-        assert_eq!(flaws(br#"{"jsonrpc":2.0,"id":1,"result":{}}"#), "1 [Version]");
-        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":"1","result":{}}"#), "1 [Id]");
-        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":null,"method":"m"}"#), "1 [Id]");
+    fn violations_are_named() {
+        assert_eq!(violations(br#"{"jsonrpc":"2.0","id":1,"result":{},"x":0}"#), "1 []");
+        assert_eq!(violations(br#"{"jsonrpc":"2.0","id":"a","method":"m"}"#), "1 []");
+        assert_eq!(violations(br#"{"jsonrpc":2.0,"id":1,"result":{}}"#), "1 [Version]");
+        assert_eq!(violations(br#"{"jsonrpc":"2.0","id":"1","result":{}}"#), "1 [Id]");
+        assert_eq!(violations(br#"{"jsonrpc":"2.0","id":null,"method":"m"}"#), "1 [Id]");
         assert_eq!(
-            flaws(br#"{"jsonrpc":"2.0","id":1,"id":1,"result":1,"error":null}"#),
+            violations(br#"{"jsonrpc":"2.0","id":1,"id":1,"result":1,"error":null}"#),
             "1 [Repeated, Both]"
         );
-        assert_eq!(flaws(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"), "1 [Encoding]");
+        assert_eq!(
+            violations(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"),
+            "1 [Encoding]"
+        );
     }
 
     #[test]
     fn a_server_may_write_something_around_a_message() {
         let one = "1 [Surrounded]";
-        assert_eq!(flaws(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), one);
-        assert_eq!(flaws(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\0"), one);
-        assert_eq!(flaws(br#"{"jsonrpc":"2.0","id":1,"result":{}} // done"#), one);
-        assert_eq!(flaws(br#"data: {"jsonrpc":"2.0","id":1,"result":{}}"#), one);
+        assert_eq!(violations(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), one);
+        assert_eq!(violations(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\0"), one);
+        assert_eq!(violations(br#"{"jsonrpc":"2.0","id":1,"result":{}} // done"#), one);
+        assert_eq!(violations(br#"data: {"jsonrpc":"2.0","id":1,"result":{}}"#), one);
         let two = br#"{"jsonrpc":"2.0","id":1,"result":{}}{"jsonrpc":"2.0","method":"m"}"#;
-        assert_eq!(flaws(two), "2 [Surrounded]");
-        assert_eq!(flaws(br#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#), "not JSON");
-        assert_eq!(flaws(b"{starting: server}"), "not JSON");
+        assert_eq!(violations(two), "2 [Surrounded]");
+        assert_eq!(violations(br#"sent {"jsonrpc":"2.0","id":1,"method":"m"}"#), "not JSON");
+        assert_eq!(violations(b"{starting: server}"), "not JSON");
     }
 
     #[test]

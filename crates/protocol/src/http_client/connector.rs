@@ -285,9 +285,9 @@ pub(super) struct Lookup {
 /// Why a name lookup failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LookupError {
-    #[error("the name lookup failed")]
+    #[error("DNS lookup failed")]
     System(#[source] io::Error),
-    #[error("the name leads to this machine")]
+    #[error("the name resolves to this machine")]
     LocalAddress,
 }
 

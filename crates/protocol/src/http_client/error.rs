@@ -77,7 +77,7 @@ pub enum HttpError {
         source: Option<Box<Self>>,
     },
     /// A remote server redirected to an address of this machine.
-    #[error("{origin} is on this machine, and a remote server redirected there")]
+    #[error("{origin} is on this machine; a redirect of a remote server to it was not followed")]
     LocalAddress {
         /// The origin that it redirected to.
         origin: UrlOrigin,

@@ -161,16 +161,16 @@ impl ConnectionPool {
 
 /// Returns how long a connection may be idle and still be reused, from the last response on it.
 pub(super) fn idle_timeout(headers: &HeaderMap) -> Duration {
-    let told = headers.get("keep-alive").and_then(|value| value.to_str().ok());
-    let seconds = told.and_then(|told| {
-        let mut parameters = told.split(',').filter_map(|part| part.split_once('='));
+    let keep_alive = headers.get("keep-alive").and_then(|value| value.to_str().ok());
+    let seconds = keep_alive.and_then(|keep_alive| {
+        let mut parameters = keep_alive.split(',').filter_map(|part| part.split_once('='));
         let (_, value) =
             parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("timeout"))?;
         value.trim().parse().ok()
     });
     match seconds.map(Duration::from_secs) {
         // A second less than announced, because of the transfer time.
-        Some(told) => told.saturating_sub(Duration::from_secs(1)).min(MAX_IDLE_TIMEOUT),
+        Some(seconds) => seconds.saturating_sub(Duration::from_secs(1)).min(MAX_IDLE_TIMEOUT),
         None => DEFAULT_IDLE_TIMEOUT,
     }
 }

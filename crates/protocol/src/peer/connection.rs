@@ -20,7 +20,7 @@ use crate::session::{
     cancel_notification,
 };
 use crate::transport::process::StderrTail;
-use crate::transport::{ClientTransport, SendError, StdioTransport};
+use crate::transport::{ClientTransport, StdioTransport, WriteError};
 
 /// A session and its transport; it does not know what the requests mean. Dropping it ends the
 /// session.
@@ -89,7 +89,7 @@ impl ClientConnection {
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut open_request = OpenRequest { connection: self, id, method, is_open: true };
         if let Err(why) = pipe.send(id, message, outstanding) {
-            return Err(Box::pin(self.send_error(why)).await);
+            return Err(Box::pin(self.request_error(why)).await);
         }
         // Only the caller itself removes an entry without an outcome.
         let answer = answer.await.map_err(|_| RequestError::StreamEnded)?;
@@ -155,8 +155,8 @@ impl ClientConnection {
         Ok(())
     }
 
-    async fn send_error(&self, why: SendError) -> RequestError {
-        if why == SendError::Full {
+    async fn request_error(&self, why: WriteError) -> RequestError {
+        if why == WriteError::Full {
             return RequestError::Unsendable("the server does not read its input".into());
         }
         // The writer is closed a moment before the reason is known.

@@ -11,7 +11,7 @@ use super::meta_writer::MetaWriter;
 use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{
-    ClientRequest, Deadline, Observer, RequestError, SessionEnd, SessionLimits, Warning,
+    ClientRequest, Deadline, Observer, RequestError, SessionEnd, SessionLimits, SessionViolation,
 };
 use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
@@ -126,8 +126,8 @@ impl Peer {
     }
 
     /// Returns the protocol violations of the server so far.
-    pub fn warnings(&self) -> Vec<Warning> {
-        self.0.connection.core.warnings.all()
+    pub fn violations(&self) -> Vec<SessionViolation> {
+        self.0.connection.core.violations.all()
     }
 
     /// Returns the limits for the server.

@@ -91,11 +91,11 @@ impl Peer {
     /// Asks the handler to answer each input request; the keys are those of the server.
     pub(super) async fn collect_answers(
         &self,
-        questions: Vec<InputRequest>,
+        requests: Vec<InputRequest>,
     ) -> Result<Vec<(String, Json)>, RequestError> {
         let core = &self.0.connection.core;
-        let mut answers = Vec::with_capacity(questions.len());
-        for InputRequest { key, method, params } in questions {
+        let mut answers = Vec::with_capacity(requests.len());
+        for InputRequest { key, method, params } in requests {
             let answer = tokio::select! {
                 biased;
                 // After the session has ended, the answers cannot be sent.

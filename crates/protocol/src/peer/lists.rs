@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::envelope::code;
-use crate::session::{RequestError, Warning};
+use crate::session::{RequestError, SessionViolation};
 use crate::view::{CacheHints, ListEntry, ListPage, RejectedEntry, ResultType, send};
 
 /// After so many empty pages in a row the listing stops.
@@ -46,7 +46,7 @@ pub enum ListCut {
     #[error("it has too many empty pages in a row")]
     EmptyPages,
     /// A cursor leads back to an earlier page.
-    #[error("its cursors form a loop")]
+    #[error("the server repeats a pagination cursor")]
     Circle,
     /// The server refuses a cursor that it has sent.
     #[error("the server refuses to continue it")]
@@ -144,7 +144,7 @@ impl Peer {
     }
 
     fn warn(&self, what: String) {
-        self.0.connection.core.warnings.add(Warning::Other(what));
+        self.0.connection.core.violations.add(SessionViolation::Other(what));
     }
 }
 

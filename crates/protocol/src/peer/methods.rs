@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 use super::{ListResult, Peer, RequestOptions};
 use crate::envelope::code;
 use crate::era::{Era, HeaderParameter, Revision};
-use crate::session::{RequestError, Warning};
+use crate::session::{RequestError, SessionViolation};
 use crate::transport::ClientTransport;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{
@@ -203,8 +203,8 @@ impl Peer {
                     true
                 }
                 Err(bad) => {
-                    let warning = format!("tool \"{}\": {bad}", tool.name());
-                    self.0.connection.core.warnings.add(Warning::Other(warning));
+                    let violation = format!("tool \"{}\": {bad}", tool.name());
+                    self.0.connection.core.violations.add(SessionViolation::Other(violation));
                     let why = ProtocolViolation {
                         subject: Some(tool.name().clone()),
                         within: "inputSchema",

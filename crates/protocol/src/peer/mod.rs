@@ -26,7 +26,7 @@ pub use subscription::Subscription;
 
 pub use crate::session::{
     ClientHandler, Deadline, EndReason, HandlerFuture, NoHandler, RequestError, SessionEnd,
-    SessionLimits, Warning,
+    SessionLimits, SessionViolation,
 };
 
 pub(crate) use connection::ClientConnection;

@@ -121,7 +121,7 @@ impl Peer {
         options: &RequestOptions,
     ) -> Result<(), RequestError> {
         let mut open = task.requests();
-        open.retain(|question| answered.insert(question.key.to_string()));
+        open.retain(|request| answered.insert(request.key.to_string()));
         if open.is_empty() {
             return Ok(());
         }

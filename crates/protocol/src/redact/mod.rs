@@ -95,13 +95,13 @@ impl Redactor {
             return Cow::Borrowed(text);
         }
         let mut redacted = String::with_capacity(text.len());
-        let mut shown = 0;
+        let mut copied = 0;
         for Range { start, end } in found {
-            redacted.push_str(&text[shown..start]);
+            redacted.push_str(&text[copied..start]);
             redacted.push_str(REDACTED);
-            shown = end;
+            copied = end;
         }
-        redacted.push_str(&text[shown..]);
+        redacted.push_str(&text[copied..]);
         Cow::Owned(redacted)
     }
 
@@ -116,16 +116,16 @@ impl Redactor {
             seen += 1;
         }
         let mut redacted = String::with_capacity(end);
-        let mut shown = 0;
+        let mut copied = 0;
         for place in self.find(&text.as_bytes()[..seen], None) {
             if place.start >= end {
                 break;
             }
-            redacted.push_str(&text[shown..place.start]);
+            redacted.push_str(&text[copied..place.start]);
             redacted.push_str(REDACTED);
-            shown = place.end;
+            copied = place.end;
         }
-        redacted.push_str(text.get(shown..end).unwrap_or_default());
+        redacted.push_str(text.get(copied..end).unwrap_or_default());
         if let Some((at, _)) = redacted.char_indices().nth(limit) {
             redacted.truncate(at);
         }
@@ -269,9 +269,9 @@ mod tests {
         check("a tiger-4711", 99, "a •••");
         let text = "tiger-4711 tiger-4711 4711-äöü tiger-4711-äöü tiger-4711";
         for limit in 0..=text.len() {
-            let shown = redactor.redact_start(text, limit);
-            assert!(shown.chars().all(|it| "• ".contains(it)), "{shown}");
-            assert!(shown.chars().count() <= limit);
+            let redacted = redactor.redact_start(text, limit);
+            assert!(redacted.chars().all(|it| "• ".contains(it)), "{redacted}");
+            assert!(redacted.chars().count() <= limit);
         }
     }
 

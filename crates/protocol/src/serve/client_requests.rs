@@ -28,7 +28,7 @@ struct ClientRequestsState {
 
 impl ClientRequests {
     /// Registers a request; `None` if the client can no longer respond.
-    pub(crate) fn open(self: &Arc<Self>, sink: MessageSink) -> Option<ClientRequest> {
+    pub(crate) fn open(self: &Arc<Self>, sink: MessageSink) -> Option<RequestToClient> {
         let (sender, answer) = oneshot::channel();
         let mut state = self.lock();
         if state.is_closed {
@@ -38,7 +38,7 @@ impl ClientRequests {
         let id = state.last;
         state.open.insert(id, sender);
         drop(state);
-        Some(ClientRequest { id, answer, sink, client_requests: Arc::clone(self) })
+        Some(RequestToClient { id, answer, sink, client_requests: Arc::clone(self) })
     }
 
     /// Delivers a response to its request; a response without a request is dropped.
@@ -64,14 +64,14 @@ impl ClientRequests {
 
 /// One pending request; dropping it cancels it.
 #[derive(Debug)]
-pub(crate) struct ClientRequest {
+pub(crate) struct RequestToClient {
     pub(crate) id: u64,
     pub(crate) answer: oneshot::Receiver<ResponseOutcome>,
     sink: MessageSink,
     client_requests: Arc<ClientRequests>,
 }
 
-impl Drop for ClientRequest {
+impl Drop for RequestToClient {
     fn drop(&mut self) {
         if self.client_requests.lock().open.remove(&self.id).is_some() {
             let params = send::cancelled(self.id, None);

@@ -86,9 +86,9 @@ pub(crate) async fn listen(core: &ServerCore, call: ServiceCall) -> Result<Json,
         .and_then(|wanted| wanted.to())
         .ok_or_else(|| RpcError::invalid_params("Invalid params: notifications is required"))?;
     let context = &call.context;
-    let offered = core.service().describe(context.client().clone()).await;
+    let description = core.service().describe(context.client().clone()).await;
     let filter =
-        core.service().accept_subscription(wanted.limited_to(&offered.capabilities), context);
+        core.service().accept_subscription(wanted.limited_to(&description.capabilities), context);
     let sink = context.sink().clone();
     let guard = core.change_notifier().subscribe(OpenSubscription {
         id: context.id().clone(),
@@ -118,9 +118,9 @@ mod tests {
             resource_subscriptions: vec!["a:b".to_owned()],
             task_ids: vec!["t".to_owned()],
         };
-        let offered =
+        let declared =
             r#"{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true}}"#;
-        let accepted = wanted.limited_to(&offered.parse().unwrap());
+        let accepted = wanted.limited_to(&declared.parse().unwrap());
         assert_eq!(
             accepted.to_json().as_str(),
             r#"{"toolsListChanged":true,"resourceSubscriptions":["a:b"]}"#

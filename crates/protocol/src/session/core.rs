@@ -1,8 +1,8 @@
 //! Routes the messages that a transport reads, and keeps the state that all transports share.
 //!
 //! A transport passes each text to [`SessionCore::handle_text`]. A response completes its pending
-//! request, a request of the server becomes a task that asks the handler, and a
-//! notification goes to the handler.
+//! request, a request of the server is handled in a task by the handler, and a notification goes
+//! to the handler.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use super::pending_requests::{PendingRequests, RequestOutcome, SubscriptionAck};
 use super::server_requests::ServerRequests;
-use super::warning::{Warning, Warnings};
+use super::violation::{SessionViolation, SessionViolations};
 use super::{
     ClientHandler, EndReason, RequestError, SessionEnd, SessionLimits, TraceEvent, Tracer,
 };
@@ -37,7 +37,7 @@ pub(crate) trait MessageSender: Send + Sync + 'static {
 /// The state of one connection, independent of its transport.
 pub(crate) struct SessionCore {
     pub(crate) pending: PendingRequests,
-    pub(crate) warnings: Warnings,
+    pub(crate) violations: SessionViolations,
     pub(crate) limits: SessionLimits,
     /// All tasks of this connection; closing the connection waits for them.
     pub(crate) tasks: TaskTracker,
@@ -81,7 +81,7 @@ impl SessionCore {
     ) -> Arc<Self> {
         Arc::new(Self {
             pending: PendingRequests::default(),
-            warnings: Warnings::default(),
+            violations: SessionViolations::default(),
             limits,
             tasks,
             stop: CancellationToken::new(),
@@ -108,8 +108,9 @@ impl SessionCore {
     }
 
     /// Tells whether the server has written text, but not a single message.
-    pub(crate) fn received_only_junk(&self) -> bool {
-        !self.has_sent_message.load(Ordering::Relaxed) && self.warnings.has(&Warning::JunkOutput)
+    pub(crate) fn received_no_message(&self) -> bool {
+        !self.has_sent_message.load(Ordering::Relaxed)
+            && self.violations.has(&SessionViolation::JunkOutput)
     }
 
     /// Runs a task of this connection. If it panics, the session ends: all pending requests fail,
@@ -151,8 +152,9 @@ impl SessionCore {
         sending: impl Future<Output = Result<(), RequestError>> + Send + 'static,
     ) {
         let Ok(permit) = Arc::clone(&self.background_sends).try_acquire_owned() else {
-            self.warnings
-                .add(Warning::Other("sends requests faster than it reads the responses".into()));
+            self.violations.add(SessionViolation::Other(
+                "sends requests faster than it reads the responses".into(),
+            ));
             return;
         };
         let core = Arc::clone(self);
@@ -188,16 +190,16 @@ impl SessionCore {
         is_message
     }
 
-    /// Parses one text of the server, and adds warnings about it.
+    /// Parses one text of the server, and adds the violations in it.
     pub(crate) fn read(&self, text: &Bytes) -> Option<Received> {
         self.trace(TraceEvent::Received(text));
-        let mut flaws = Vec::new();
-        let Ok(received) = envelope::read_leniently(text, &mut flaws) else {
-            self.warnings.add(Warning::JunkOutput);
+        let mut violations = Vec::new();
+        let Ok(received) = envelope::read_leniently(text, &mut violations) else {
+            self.violations.add(SessionViolation::JunkOutput);
             return None;
         };
-        for flaw in flaws {
-            self.warnings.add(Warning::Flawed(flaw));
+        for violation in violations {
+            self.violations.add(SessionViolation::Envelope(violation));
         }
         self.has_sent_message.store(true, Ordering::Relaxed);
         Some(received)
@@ -216,7 +218,7 @@ impl SessionCore {
             Received::One(message) => self.route(message, sender),
             Received::Many { messages, malformed } => {
                 if malformed > 0 {
-                    self.warnings.add(Warning::JunkOutput);
+                    self.violations.add(SessionViolation::JunkOutput);
                 }
                 for message in messages {
                     self.route(message, sender);
@@ -237,7 +239,7 @@ impl SessionCore {
         let Some(id) = response.id.as_ref().and_then(Id::as_sent_number) else {
             // A response without a usable id is matched only if it is clear which request it is
             // for.
-            self.warnings.add(Warning::MissingId);
+            self.violations.add(SessionViolation::MissingId);
             let asker = match &response.outcome {
                 Err(error) if self.is_about_a_notification(error) => None,
                 Err(_) => self.pending.oldest(),
@@ -255,7 +257,7 @@ impl SessionCore {
         let was_awaited = self.pending.complete(id, RequestOutcome::Response(response.outcome));
         // A response to a cancelled request is late, but not a violation.
         if !was_awaited && id >= self.ids.load(Ordering::Relaxed) {
-            self.warnings.add(Warning::UnknownId);
+            self.violations.add(SessionViolation::UnknownId);
         }
     }
 
@@ -328,7 +330,7 @@ impl SessionCore {
     fn handle_request<S: MessageSender>(self: &Arc<Self>, request: Request, sender: &Arc<S>) {
         if self.is_modern.load(Ordering::Relaxed) {
             // A modern server must not send requests, and gets no response.
-            self.warnings.add(Warning::UnexpectedRequest);
+            self.violations.add(SessionViolation::UnexpectedRequest);
             return;
         }
         let Request { id, method, params } = request;
@@ -405,6 +407,6 @@ mod tests {
         core.spawn(async { panic!("on purpose") });
         core.ended.cancelled().await;
         let ended = core.pending.ended().unwrap();
-        assert_eq!(ended.to_string(), "its connection failed inside Wharf");
+        assert_eq!(ended.to_string(), "internal error: the connection task panicked");
     }
 }

@@ -62,7 +62,7 @@ pub enum RequestError {
     #[error(transparent)]
     Http(Arc<HttpError>),
     /// The `endpoint` event of HTTP+SSE names another origin.
-    #[error("the server names an endpoint for messages on another origin")]
+    #[error("the SSE `endpoint` event points to another origin")]
     EndpointOnOtherOrigin,
     /// The stream ended before the response.
     #[error("the connection closed before the response arrived")]
@@ -77,13 +77,13 @@ pub enum RequestError {
     #[error("the response is invalid: {0}")]
     InvalidResponse(String),
     /// The server requested input (multi round-trip), and the handler returned an error.
-    #[error("the server asked something that was not answered: {0}")]
+    #[error("the server requires input, and the client answered with an error: {0}")]
     InputUnavailable(#[source] RpcError),
     /// The server requested input too often.
     #[error("no result after {0} rounds of input requests")]
     TooManyRounds(usize),
     /// The request cannot be sent, for example because the revision does not have it.
-    #[error("cannot be sent: {0}")]
+    #[error("the request cannot be sent: {0}")]
     Unsendable(String),
     /// A later request of an operation with several requests failed, after the server had started.
     ///
@@ -215,13 +215,13 @@ pub enum EndReason {
     #[error("the server closed its input")]
     InputClosed,
     /// The server writes to stdout, but no MCP messages.
-    #[error("the server writes no MCP messages to its output")]
+    #[error("the server's stdout contains text that is not MCP")]
     NotMcp,
     /// The server sent a message that does not end.
-    #[error("the server sent a message without end")]
+    #[error("the server sent a message without a line end, over the size limit")]
     EndlessMessage,
     /// A task of the connection panicked: a bug in Wharf, not in the server.
-    #[error("its connection failed inside Wharf")]
+    #[error("internal error: the connection task panicked")]
     Panicked,
     /// The event stream of HTTP+SSE ended.
     #[error("the server's event stream closed")]

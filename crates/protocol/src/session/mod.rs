@@ -3,7 +3,7 @@
 //! A transport passes everything that it reads to [`SessionCore`], which routes it: a
 //! response to the request that waits for it (`pending_requests`), a request of the server
 //! to the [`ClientHandler`] (`server_requests`), and a notification to the handler, too. The
-//! errors, limits and warnings of a session are also here, because both sides use
+//! errors, limits and violations of a session are also here, because both sides use
 //! them. This module does not know how bytes reach the server (`transport`) or what
 //! a request means (`peer`).
 
@@ -16,13 +16,13 @@ mod limits;
 mod pending_requests;
 mod server_requests;
 mod trace;
-mod warning;
+mod violation;
 
 pub use error::{EndReason, RequestError, SessionEnd};
 pub use handler::{ClientHandler, HandlerFuture, NoHandler};
 pub use limits::{Deadline, SessionLimits};
 pub use trace::{TraceEvent, Tracer};
-pub use warning::Warning;
+pub use violation::SessionViolation;
 
 pub(crate) use self::core::{MessageSender, SessionCore};
 pub(crate) use client_request::{ClientRequest, cancel_notification};

@@ -1,6 +1,6 @@
 //! The event stream of an HTTP response: reads the body and returns event after event.
 
-use super::events::{Event, EventParser};
+use super::events::{EventParser, SseEvent};
 use crate::http_client::Body;
 use crate::session::RequestError;
 
@@ -17,7 +17,7 @@ impl EventStream {
     }
 
     /// Waits for the next event; `None` at the end of the stream. Cancel safe.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, RequestError> {
+    pub(super) async fn next(&mut self) -> Result<Option<SseEvent>, RequestError> {
         loop {
             let event = self.parser.next_event();
             if let Some(event) = event.map_err(|it| RequestError::TooLarge { limit: it.limit })? {

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_without_a_name_are_left_out() {
+    fn arguments_without_a_name_are_omitted() {
         let text = r#"{"name":"p","arguments":[{"name":"a","required":true},{},7,
             {"name":"b","required":"yes","title":5}]}"#;
         let arguments = Prompt::read(text.parse().unwrap()).unwrap().arguments();

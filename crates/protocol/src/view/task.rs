@@ -162,10 +162,10 @@ mod tests {
         let failed =
             task(r#"{"taskId":"a","status":"failed","error":{"code":-5,"message":"m","data":1}}"#);
         assert_eq!(failed.error().unwrap().to_string(), "m (code -5)");
-        let asking = task(
+        let input_required = task(
             r#"{"taskId":"a","status":"input_required","inputRequests":{"k":{"method":"roots/list"}}}"#,
         );
-        assert_eq!(asking.requests()[0].key, "k");
+        assert_eq!(input_required.requests()[0].key, "k");
         let other = task(r#"{"taskId":"a","status":"napping"}"#);
         assert_eq!(other.status(), TaskStatus::Working);
     }

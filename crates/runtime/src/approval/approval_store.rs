@@ -156,7 +156,7 @@ impl ApprovalStore {
         let mut grants = self.read()?;
         change(&mut grants);
         grants.version = 1;
-        grants.grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
+        grants.grants.sort_by_key(|grant| std::cmp::Reverse(grant.extended_at));
         grants.grants.truncate(MAX_GRANTS);
         let text = serde_json::to_string_pretty(&grants).unwrap_or_default();
         store::private_file::write(&file_in(home), &text)?;
@@ -207,7 +207,7 @@ mod tests {
         let text = store::read(&path).unwrap().unwrap();
         let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
         for grant in file["grants"].as_array_mut().unwrap() {
-            grant.as_object_mut().unwrap().remove("given");
+            grant.as_object_mut().unwrap().remove("extended_at");
         }
         file["grants"].as_array_mut().unwrap().sort_by_key(ToString::to_string);
         insta::assert_snapshot!(file, @r#"{"version":1,"grants":[{"server":"fs","definition":"d1","everything":false,"tools":{"read":"p"}},{"server":"fs","definition":"d2","everything":true,"tools":{"delete":"p","write":"p"}}]}"#);

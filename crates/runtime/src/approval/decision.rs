@@ -136,9 +136,9 @@ impl Approvals {
             return Ok(());
         }
         let Some(approver) = &self.approver else { return Err(self.no_approver(&call)) };
-        let asking = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
+        let approval = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
         // An approver that panics has not approved; only this call fails.
-        let Ok(answer) = asking.catch_unwind().await else {
+        let Ok(answer) = approval.catch_unwind().await else {
             let message = "the call was not approved: the approver failed";
             return Err(CallError::not_run(Reason::Denied, message));
         };
@@ -183,7 +183,7 @@ impl Approvals {
         if let Some(bypass_hint) = &self.bypass_hint {
             hint = format!("{hint}, or use {bypass_hint}");
         }
-        let message = "the call needs approval, and there is nobody to ask";
+        let message = "the call needs approval, but no approver is available";
         CallError::not_run(Reason::Denied, message).with_hint(hint)
     }
 }
@@ -311,7 +311,7 @@ mod tests {
         Person Never runs
         Person Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
         Person withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
-        Agent Ask Denied: the call needs approval, and there is nobody to ask | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
+        Agent Ask Denied: the call needs approval, but no approver is available | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
         Agent Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"

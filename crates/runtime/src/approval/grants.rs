@@ -28,9 +28,9 @@ pub(super) struct Grant {
     /// Covered tools: raw name → pin.
     #[serde(default)]
     tools: BTreeMap<String, String>,
-    /// When it was last extended, in seconds since 1970.
-    #[serde(default)]
-    pub(super) given: u64,
+    /// When it was last extended, in seconds since 1970. Older files call it `given`.
+    #[serde(default, alias = "given")]
+    pub(super) extended_at: u64,
 }
 
 /// How grants apply to a call.
@@ -120,7 +120,7 @@ impl Grants {
         }
         for grant in self.grants.iter_mut().filter(|grant| grant.is_for(call)) {
             grant.everything |= scope == GrantScope::Server;
-            grant.given = unix_seconds(SystemTime::now());
+            grant.extended_at = unix_seconds(SystemTime::now());
         }
         self.pin(call);
     }
@@ -147,7 +147,7 @@ impl Grant {
             definition: call.definition.clone(),
             everything: false,
             tools: BTreeMap::new(),
-            given: 0,
+            extended_at: 0,
         }
     }
 

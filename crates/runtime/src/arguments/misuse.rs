@@ -29,9 +29,9 @@ pub struct Misuse {
 impl Misuse {
     /// Makes the misuse for arguments that are not an object.
     pub(super) fn not_an_object(arguments: &Json) -> Self {
-        let given = arguments.to::<Value>();
-        let given = given.as_ref().map_or("something else", type_of);
-        Self { problems: vec![format!("arguments must be an object, not {given}")], more: 0 }
+        let found = arguments.to::<Value>();
+        let found = found.as_ref().map_or("something else", type_of);
+        Self { problems: vec![format!("arguments must be an object, not {found}")], more: 0 }
     }
 
     /// Returns the problems, one sentence for each argument, up to a limit.
@@ -84,7 +84,9 @@ impl MisuseWriter<'_> {
                 let name = property.as_str().unwrap_or_default();
                 let missing = format!("{} is missing", field(&at.join(name)));
                 match self.misspelled(name, error.instance()).filter(|_| at.is_empty()) {
-                    Some(given) => format!("{}; {missing}", self.unknown(at, &[given.to_owned()])),
+                    Some(misspelled) => {
+                        format!("{}; {missing}", self.unknown(at, &[misspelled.to_owned()]))
+                    }
                     None => missing,
                 }
             }
@@ -103,8 +105,8 @@ impl MisuseWriter<'_> {
         if self.allows_no_others {
             return None;
         }
-        let given = arguments.as_object()?.keys().map(String::as_str);
-        nearest(missing, given.filter(|name| !self.known.iter().any(|known| known == name)))
+        let names = arguments.as_object()?.keys().map(String::as_str);
+        nearest(missing, names.filter(|name| !self.known.iter().any(|known| known == name)))
     }
 
     fn unknown(&self, at: &Location, unexpected: &[String]) -> String {
@@ -258,10 +260,10 @@ fn type_of(value: &Value) -> &'static str {
 
 fn listed(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut shown: Vec<String> =
+    let mut rendered: Vec<String> =
         options.iter().take(20).map(|option| clip(&option.to_string(), 40)).collect();
-    if options.len() > shown.len() {
-        shown.push("…".to_owned());
+    if options.len() > rendered.len() {
+        rendered.push("…".to_owned());
     }
-    clip(&shown.join(", "), 3 * LONGEST)
+    clip(&rendered.join(", "), 3 * LONGEST)
 }

@@ -88,16 +88,16 @@ pub fn from_pairs<W: AsRef<str>>(words: &[W], schema: &Json) -> Result<Json, Pai
     // An undecodable schema has no types.
     let schema = schema.to::<Value>().unwrap_or_default();
     let writer = PairWriter { schemas: ArgumentSchemas::new(&schema) };
-    let mut given: Vec<(&str, Vec<PairValue<'_>>)> = Vec::new();
+    let mut arguments: Vec<(&str, Vec<PairValue<'_>>)> = Vec::new();
     for word in words {
         let (key, word) = split(word.as_ref())?;
-        match given.iter_mut().find(|(known, _)| *known == key) {
+        match arguments.iter_mut().find(|(known, _)| *known == key) {
             Some((_, words)) => words.push(word),
-            None => given.push((key, vec![word])),
+            None => arguments.push((key, vec![word])),
         }
     }
     let mut text = String::from("{");
-    for (key, words) in given {
+    for (key, words) in arguments {
         let value = writer.value(key, &words)?;
         if text.len() > 1 {
             text.push(',');

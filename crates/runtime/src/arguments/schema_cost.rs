@@ -197,7 +197,7 @@ impl GraphBuilder {
         let has_identity =
             text("$id").is_some() || (self.has_old_identities && text("id").is_some());
         if number > 0 && has_identity {
-            return Err("a part of it has its own `$id`");
+            return Err("a subschema has its own `$id`");
         }
         match text("$ref") {
             None => Ok(()),

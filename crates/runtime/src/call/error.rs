@@ -124,7 +124,7 @@ pub enum Reason {
     /// The entry of the server is not used: it is invalid, a duplicate, shadowed or native.
     NotUsed,
     /// The entry of the server excludes the tool, or its definition is unusable.
-    LeftOut,
+    Omitted,
     /// The server requires authorization.
     NeedsAuth,
     /// A timeout, also while connecting.
@@ -156,7 +156,7 @@ impl Reason {
             Self::Untrusted => "untrusted",
             Self::Disabled => "disabled",
             Self::NotUsed => "not-used",
-            Self::LeftOut => "left-out",
+            Self::Omitted => "omitted",
             Self::NeedsAuth => "needs-auth",
             Self::TimedOut => "timeout",
             Self::Connect => "not-connected",

@@ -55,7 +55,7 @@ pub struct CallDetails {
     pub duration: Duration,
     /// The values that were omitted in the connection, such as a header that could not be resolved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
 }
 
 impl CallDetails {
@@ -188,7 +188,7 @@ mod tests {
             provider: "claude".into(),
             provider_name: "Claude Code".into(),
             duration: Duration::from_micros(12_900),
-            left_out: Vec::new(),
+            omitted: Vec::new(),
         }
     }
 

@@ -78,21 +78,21 @@ pub(crate) struct ListedTools {
 
 impl Attempt<'_> {
     /// Connects and lists the tools, as the `number`-th attempt in a row. Omitted values are
-    /// reported through `left_out` before anything is sent: they may be the reason of a failure.
+    /// reported through `report` before anything is sent: they may be the reason of a failure.
     ///
     /// All processes belong to `tasks`: when those have ended, so have the processes.
     pub(super) async fn run(
         &self,
         number: u32,
         tasks: &TaskTracker,
-        left_out: impl FnOnce(Vec<Problem>),
+        report: impl FnOnce(Vec<Problem>),
     ) -> Result<(ConnectedServer, ServerNotifications), ServerFailure> {
         let server = &self.config.server.spec.name;
         let span = spans::connect_span(server, number);
         let mut omitted = Vec::new();
         let report_omissions = |problems: Vec<Problem>| {
             omitted = problems.iter().map(|problem| problem.message.clone()).collect();
-            left_out(problems);
+            report(problems);
         };
         let outcome = self.connect(tasks, report_omissions).instrument(span.clone()).await;
         let outcome = outcome.map_err(|failure| failure.with_omissions(&omitted));
@@ -137,14 +137,14 @@ impl Attempt<'_> {
     async fn connect(
         &self,
         tasks: &TaskTracker,
-        left_out: impl FnOnce(Vec<Problem>),
+        report_omissions: impl FnOnce(Vec<Problem>),
     ) -> Result<(ConnectedServer, ServerNotifications), ServerFailure> {
         let began = Instant::now();
         let server = &self.config.server;
         let resolved = self.shared.resolver.resolve(server).await;
         let resolved = resolved.map_err(|error| ServerFailure::from_resolve_error(&error))?;
         if !resolved.omissions.is_empty() {
-            left_out(resolved.omissions);
+            report_omissions(resolved.omissions);
         }
         let (spec, secrets) = (&server.spec, resolved.secrets);
         let (handler, changes) = ServerMessageHandler::new(&spec.name, &secrets, self.shared);

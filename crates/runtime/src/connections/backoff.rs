@@ -81,11 +81,11 @@ impl Backoff {
     }
 }
 
-/// Limits the starts of a local server.
+/// Stops a local server that was started too often.
 #[derive(Debug, Default)]
-pub(super) struct StartLimiter(VecDeque<Instant>);
+pub(super) struct CircuitBreaker(VecDeque<Instant>);
 
-impl StartLimiter {
+impl CircuitBreaker {
     /// Records a start and returns `true`; returns `false` if there were too many.
     pub(super) fn allow_start(&mut self, now: Instant) -> bool {
         while self.0.front().is_some_and(|start| now.duration_since(*start) >= START_WINDOW) {
@@ -150,15 +150,15 @@ mod tests {
 
     #[test]
     fn the_sixth_start_within_thirty_seconds_is_refused() {
-        let mut start_limiter = StartLimiter::default();
+        let mut circuit_breaker = CircuitBreaker::default();
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let admitted: Vec<bool> =
-            (0..6).map(|second| start_limiter.allow_start(at(second))).collect();
+            (0..6).map(|second| circuit_breaker.allow_start(at(second))).collect();
         assert_eq!(admitted, [true, true, true, true, true, false]);
-        assert!(!start_limiter.allow_start(at(29)), "still five starts in the last half minute");
-        assert!(start_limiter.allow_start(at(31)), "the first of them is long ago");
-        start_limiter.reset();
-        assert!(start_limiter.allow_start(at(31)));
+        assert!(!circuit_breaker.allow_start(at(29)), "still five starts in the last half minute");
+        assert!(circuit_breaker.allow_start(at(31)), "the first of them is long ago");
+        circuit_breaker.reset();
+        assert!(circuit_breaker.allow_start(at(31)));
     }
 }

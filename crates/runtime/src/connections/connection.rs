@@ -17,7 +17,7 @@ use wharf_protocol::peer::{RequestError, SessionEnd};
 use wharf_protocol::transport::process::TaskTracker;
 
 use super::attempt::{Attempt, ConnectedServer, ListedTools, ServerNotifications};
-use super::backoff::{Backoff, MAX_STARTS, STABLE_AFTER, START_WINDOW, ServerKind, StartLimiter};
+use super::backoff::{Backoff, CircuitBreaker, MAX_STARTS, STABLE_AFTER, START_WINDOW, ServerKind};
 use super::debounce::ListDebounce;
 use super::server_messages::ChangeFlags;
 use super::shared::{ConnectionConfig, Shared};
@@ -57,7 +57,7 @@ pub(super) enum ConnectionEvent {
     /// An attempt began.
     Connecting,
     /// Values were omitted in the attempt.
-    LeftOut(Vec<Problem>),
+    OmittedValues(Vec<Problem>),
     /// The server is connected.
     Connected(Box<ConnectedServer>),
     /// The tools were listed again.
@@ -129,13 +129,13 @@ impl Connection {
             return;
         }
         let mut backoff = Backoff::new(self.server_kind);
-        let mut start_limiter = StartLimiter::default();
+        let mut circuit_breaker = CircuitBreaker::default();
         let mut was_connected = false;
         let mut is_requested = true;
         let mut attempts = 0;
         loop {
             let reason = if self.server_kind == ServerKind::Local
-                && !start_limiter.allow_start(Instant::now())
+                && !circuit_breaker.allow_start(Instant::now())
             {
                 DisconnectReason::Failed(started_too_often())
             } else {
@@ -158,7 +158,7 @@ impl Connection {
                 DisconnectReason::ReconnectRequested => {
                     (was_connected, is_requested) = (false, true);
                     backoff.reset();
-                    start_limiter.reset();
+                    circuit_breaker.reset();
                     continue;
                 }
                 DisconnectReason::Ended(ended, secrets) => {
@@ -171,7 +171,7 @@ impl Connection {
                 WakeReason::ByCommand(ConnectionCommand::Reconnect(_)) => {
                     (was_connected, is_requested) = (false, true);
                     backoff.reset();
-                    start_limiter.reset();
+                    circuit_breaker.reset();
                 }
                 WakeReason::ByCommand(_) => is_requested = true,
                 // No caller waits for an automatic attempt, so it is not reported.
@@ -225,7 +225,7 @@ impl Connection {
         let reporter = self.reporter();
         let outcome = {
             let running = attempt
-                .run(number, &tasks, |problems| reporter(ConnectionEvent::LeftOut(problems)));
+                .run(number, &tasks, |problems| reporter(ConnectionEvent::OmittedValues(problems)));
             let mut running = std::pin::pin!(running);
             loop {
                 tokio::select! {

@@ -16,7 +16,7 @@ use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::ParentSpan;
 use crate::store::server_history::ServerHistory;
-use crate::tools::name_table::SkippedServer;
+use crate::tools::name_table::UnusedServer;
 use crate::tools::server_tools::ToolSettings;
 use crate::tools::{Naming, Pinning};
 use crate::trust_gate::TrustedServer;
@@ -92,15 +92,15 @@ impl Shared {
         let naming = Naming::from(&catalog.settings);
         let others =
             catalog.excluded.iter().filter(|server| server.state == DefinitionState::Enabled);
-        let skipped: Vec<SkippedServer> = others
-            .map(|server| SkippedServer {
+        let unused: Vec<UnusedServer> = others
+            .map(|server| UnusedServer {
                 naming,
                 server: server.definition.name.as_str().to_owned(),
                 prefix: server.definition.fields.policy.prefix.clone(),
             })
             .collect();
-        if !skipped.is_empty() {
-            self.history.names().set_skipped_servers(skipped);
+        if !unused.is_empty() {
+            self.history.names().set_unused_servers(unused);
         }
     }
 
@@ -135,16 +135,17 @@ const MAX_CONNECT_TIMEOUT: Duration = Duration::from_secs(3600);
 /// How long connecting, and listing, may take.
 pub(super) fn connect_timeout(spec: &ServerSpec) -> Duration {
     let timeouts = spec.timeouts;
-    let said = timeouts.connect.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
-    let limit = if said == 0 { MAX_CONNECT_TIMEOUT } else { Duration::from_millis(said) };
+    let configured = timeouts.connect.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
+    let limit =
+        if configured == 0 { MAX_CONNECT_TIMEOUT } else { Duration::from_millis(configured) };
     limit.min(MAX_CONNECT_TIMEOUT)
 }
 
 /// How long a call may be silent.
 pub(crate) fn call_idle_timeout(spec: &ServerSpec, cap: Duration) -> Duration {
     let timeouts = spec.timeouts;
-    let said = timeouts.call.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
-    if said == 0 { cap } else { Duration::from_millis(said).min(cap) }
+    let configured = timeouts.call.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
+    if configured == 0 { cap } else { Duration::from_millis(configured).min(cap) }
 }
 
 /// Tells whether a server is a process of ours.

@@ -238,7 +238,7 @@ impl ServerSlot {
     pub(super) fn apply(&mut self, event: ConnectionEvent) -> ReportEffect {
         self.published = None;
         match event {
-            ConnectionEvent::LeftOut(problems) => self.view.omissions = problems.into(),
+            ConnectionEvent::OmittedValues(problems) => self.view.omissions = problems.into(),
             ConnectionEvent::Connecting => {
                 self.view.omissions = Arc::default();
                 if self.view.status != Status::Reconnecting {

@@ -26,7 +26,7 @@ use crate::tools::server_tools::ServerTools;
 use crate::trust_gate::TrustedServer;
 
 /// The code of the problem that a value was omitted.
-pub(crate) const OMITTED_VALUE: &str = "left-out-value";
+pub(crate) const OMITTED_VALUE: &str = "omitted-value";
 
 /// All servers and their tools at one moment.
 pub struct Snapshot {
@@ -139,11 +139,11 @@ impl Snapshot {
                     format!("\"includeTools\" in the entry of \"{name}\" does not name it"),
                 ),
                 OmitReason::Unusable(why) => (
-                    format!("tool \"{tool}\" of \"{name}\" was set aside: {why}"),
+                    format!("tool \"{tool}\" of \"{name}\" was omitted: {why}"),
                     "report it to the author of the server".to_owned(),
                 ),
             };
-            let error = CallError::not_run(Reason::LeftOut, message).with_hint(hint);
+            let error = CallError::not_run(Reason::Omitted, message).with_hint(hint);
             Some((error, CallDetails::new(&found.server, &found.tool, &server.source)))
         })
     }
@@ -203,7 +203,7 @@ impl ServerSnapshot {
 
     /// Returns the values that were omitted in the last attempt to connect: headers, variables or a
     /// credential that could not be resolved.
-    pub fn left_out(&self) -> Vec<Problem> {
+    pub fn omitted_values(&self) -> Vec<Problem> {
         self.omissions.iter().filter(|problem| problem.code == OMITTED_VALUE).cloned().collect()
     }
 

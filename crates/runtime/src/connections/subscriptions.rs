@@ -6,6 +6,9 @@
 //! one list is enough. If it is confirmed later, the tools are listed once more in the background.
 //! Over HTTP that is always so, because the subscription occupies the connection that the list
 //! would use.
+//!
+//! `server_messages` receives the notifications, and `debounce` decides when the lists are
+//! requested again.
 
 use std::convert::Infallible;
 use std::pin::Pin;

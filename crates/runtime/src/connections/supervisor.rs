@@ -346,7 +346,7 @@ impl Supervisor {
         else {
             return;
         };
-        if let ConnectionEvent::LeftOut(problems) = &event {
+        if let ConnectionEvent::OmittedValues(problems) = &event {
             let omitted = problems.iter().cloned();
             self.events
                 .extend(omitted.map(|problem| Event::Problem { server: server.clone(), problem }));
@@ -445,7 +445,7 @@ async fn sleep_until(moment: Option<Instant>) {
 /// Makes the failure of a server whose task panicked.
 fn panic_failure(server: &ServerName) -> ServerFailure {
     tracing::error!(%server, "the task of a server panicked");
-    ServerFailure::new(FailureKind::Connect, "its connection failed inside Wharf")
+    ServerFailure::new(FailureKind::Connect, "internal error: the connection task panicked")
         .hint("reconnect it; if it happens again, please report it")
 }
 

@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn check(schema: &str, expected: &str) {
-        let shown = match read(schema) {
+        let rendered = match read(schema) {
             Ok(form) => {
                 let fields = form.fields.iter().map(|field| {
                     let mark = if field.is_required { "!" } else { "" };
@@ -125,7 +125,7 @@ mod tests {
             }
             Err(error) => format!("error: {error}"),
         };
-        assert_eq!(shown, expected, "{schema}");
+        assert_eq!(rendered, expected, "{schema}");
     }
 
     #[test]

@@ -142,11 +142,11 @@ mod tests {
         let form = Form::read(&form.parse().unwrap()).unwrap();
         let field = form.fields.first().unwrap_or_else(|| panic!("{schema} is not supported"));
         for (typed, expected) in answers {
-            let shown = match field.parse(typed) {
+            let rendered = match field.parse(typed) {
                 Ok(value) => value.as_str().to_owned(),
                 Err(invalid) => invalid.to_string(),
             };
-            assert_eq!(shown, *expected, "{schema} {typed:?}");
+            assert_eq!(rendered, *expected, "{schema} {typed:?}");
         }
     }
 

@@ -122,8 +122,8 @@ async fn ask_for_each(
         let ElicitationMode::Url { id, .. } = page.mode() else { return false };
         names.extend(id.map(|id| id.to_string()));
         // A host that panics has not answered; only this elicitation fails.
-        let asking = AssertUnwindSafe(async { elicitor.elicit(server.clone(), page).await });
-        if !matches!(asking.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
+        let answer = AssertUnwindSafe(async { elicitor.elicit(server.clone(), page).await });
+        if !matches!(answer.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
             return false;
         }
     }

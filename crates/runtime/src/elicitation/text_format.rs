@@ -56,9 +56,9 @@ pub(super) fn is_date_time(text: &str) -> bool {
 fn is_time_of_day(text: &str, parts: usize) -> bool {
     // A minute may have a leap second.
     let max = [23, 59, 60];
-    let said: Vec<&str> = text.split(':').collect();
-    said.len() == parts
-        && said.iter().zip(max).all(|(part, max)| digits(part, 2).is_some_and(|it| it <= max))
+    let fields: Vec<&str> = text.split(':').collect();
+    fields.len() == parts
+        && fields.iter().zip(max).all(|(part, max)| digits(part, 2).is_some_and(|it| it <= max))
 }
 
 /// Parses a number of exactly this many digits.

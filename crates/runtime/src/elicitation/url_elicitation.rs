@@ -24,16 +24,16 @@ pub struct UrlElicitation(Url);
 #[non_exhaustive]
 pub enum UrlError {
     /// It is not a valid URL.
-    #[error("its address is not a valid one")]
+    #[error("its URL is invalid")]
     Invalid,
     /// It is too long.
-    #[error("its address is longer than {MAX_BYTES} bytes")]
+    #[error("its URL is longer than {MAX_BYTES} bytes")]
     TooLong,
     /// Its scheme is neither `http` nor `https`.
-    #[error("its address is neither http nor https")]
+    #[error("its URL must begin with http:// or https://")]
     NotHttp,
     /// It contains a user name or a password, which can be mistaken for the host.
-    #[error("its address contains a user name, which can hide the real host")]
+    #[error("its URL contains a user name, which can hide the real host")]
     HasUserName,
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn check(address: &str, expected: &str) {
-        let shown = match UrlElicitation::read(address) {
+        let rendered = match UrlElicitation::read(address) {
             Ok(page) => {
                 let (before, host, after) = page.parts();
                 let misleads = if page.has_punycode_host() { " misleads" } else { "" };
@@ -95,7 +95,7 @@ mod tests {
             }
             Err(error) => error.to_string(),
         };
-        assert_eq!(shown, expected, "{address}");
+        assert_eq!(rendered, expected, "{address}");
     }
 
     #[test]

@@ -98,10 +98,10 @@ impl Runtime {
         let result = result.unwrap_or_else(|_| Err(CallError::panicked()));
         spans::record_call(&span, &result);
         let details = CallDetails::new(tool.server(), tool.tool(), tool.source());
-        let left_out = self.snapshot().server(tool.server().as_str()).map(|it| it.left_out());
-        let left_out = left_out.into_iter().flatten().map(|problem| problem.message.clone());
+        let omitted = self.snapshot().server(tool.server().as_str()).map(|it| it.omitted_values());
+        let omitted = omitted.into_iter().flatten().map(|problem| problem.message.clone());
         let details =
-            CallDetails { duration: began.elapsed(), left_out: left_out.collect(), ..details };
+            CallDetails { duration: began.elapsed(), omitted: omitted.collect(), ..details };
         match result {
             Ok(result) => Outcome::from_result(&result, details),
             Err(error) => Outcome::from_error(error, details),
@@ -137,8 +137,8 @@ impl Runtime {
         snapshot: &Snapshot,
         limit: Duration,
     ) -> (CallError, CallDetails) {
-        if let Some(left_out) = snapshot.excluded_tool(text) {
-            return left_out;
+        if let Some(excluded) = snapshot.excluded_tool(text) {
+            return excluded;
         }
         let named = self.servers_named(text, snapshot);
         let views: Vec<&Arc<ServerSnapshot>> =

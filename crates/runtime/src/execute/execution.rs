@@ -12,7 +12,7 @@ use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 
 use super::call::CallOptions;
-use super::steps::{Event, Step, Steps};
+use super::steps::{Step, StepEvent, Steps};
 use crate::approval::{ApprovalRequest, ProposedCall};
 use crate::call::request_errors::{RepeatClaims, may_repeat, to_call_error};
 use crate::call::{CallError, CallPhase, Reason};
@@ -89,7 +89,9 @@ impl<'a> Execution<'a> {
                 Step::Fail => return Err(self.error()),
             };
             step = self.steps.next(event);
-            if let (Event::Failed { .. } | Event::PagesOpened, Step::Connect) = (event, step) {
+            if let (StepEvent::Failed { .. } | StepEvent::PagesOpened, Step::Connect) =
+                (event, step)
+            {
                 let attempt = self.steps.attempt();
                 tracing::debug!(attempt, "a call did not run and is sent again");
             }
@@ -97,10 +99,10 @@ impl<'a> Execution<'a> {
     }
 
     /// Checks the arguments, and asks whoever has to approve the call.
-    async fn approve(&mut self) -> Result<Event, CallError> {
+    async fn approve(&mut self) -> Result<StepEvent, CallError> {
         self.options.phase_tracker.set(CallPhase::Send);
         // The arguments of a tool that may not be called are not checked.
-        if self.tool.visibility() == Visibility::Offered {
+        if self.tool.visibility() == Visibility::Listed {
             self.tool.check(self.arguments)?;
         }
         let runtime = &self.runtime.0;
@@ -109,7 +111,7 @@ impl<'a> Execution<'a> {
             CallError::not_run(Reason::BadArguments, "the arguments must be a JSON object")
         })?;
         self.object = Some(object);
-        Ok(Event::Approved)
+        Ok(StepEvent::Approved)
     }
 
     fn proposed_call(&self) -> ProposedCall {
@@ -138,7 +140,7 @@ impl<'a> Execution<'a> {
 
     /// Waits for the server, and compares the tool with the one that was approved: it may have come
     /// from the cache, or have changed while the server was away.
-    async fn connect(&mut self) -> Result<Event, CallError> {
+    async fn connect(&mut self) -> Result<StepEvent, CallError> {
         let name = self.tool.server().as_str();
         let left = self.left();
         let snapshot = self.runtime.snapshot();
@@ -150,13 +152,13 @@ impl<'a> Execution<'a> {
         let has_changed = has_changed(&self.tool, &now);
         self.tool = now;
         self.connected = Some(connected);
-        Ok(if has_changed { Event::ToolChanged } else { Event::Connected })
+        Ok(if has_changed { StepEvent::ToolChanged } else { StepEvent::Connected })
     }
 
     /// Sends the request and waits for its result; otherwise returns how it failed.
-    async fn send(&mut self) -> Result<ToolResult, Event> {
+    async fn send(&mut self) -> Result<ToolResult, StepEvent> {
         let Some((server, peer)) = self.connected.take() else {
-            return Err(Event::Failed { may_repeat: false, is_refusal: false });
+            return Err(StepEvent::Failed { may_repeat: false, is_refusal: false });
         };
         let left = self.left();
         let mut request = request_options(&server, self.options, left);
@@ -179,7 +181,7 @@ impl<'a> Execution<'a> {
             self.runtime.check_alive(self.tool.server());
         }
         let claims = claims(&self.tool, &server, peer.era());
-        let event = Event::Failed {
+        let event = StepEvent::Failed {
             may_repeat: may_repeat(&error, claims),
             is_refusal: error.refusal().is_some(),
         };
@@ -188,9 +190,9 @@ impl<'a> Execution<'a> {
     }
 
     /// Asks the person to open the pages without which the server refuses the call.
-    async fn open_pages(&self) -> Event {
+    async fn open_pages(&self) -> StepEvent {
         let Some(FailedRequest { error, peer, sent, .. }) = &self.failed else {
-            return Event::PagesNotOpened;
+            return StepEvent::PagesNotOpened;
         };
         let refusal = UrlRefusal { error, server: self.tool.server(), peer, sent: *sent };
         let shared = &self.runtime.0.shared;
@@ -200,8 +202,8 @@ impl<'a> Execution<'a> {
             &shared.completed_urls,
         );
         match tokio::time::timeout(self.left(), visiting).await {
-            Ok(true) => Event::PagesOpened,
-            Ok(false) | Err(_) => Event::PagesNotOpened,
+            Ok(true) => StepEvent::PagesOpened,
+            Ok(false) | Err(_) => StepEvent::PagesNotOpened,
         }
     }
 

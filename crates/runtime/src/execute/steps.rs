@@ -24,7 +24,7 @@ pub(super) enum Step {
 
 /// What the last step led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum StepEvent {
     Approved,
     Connected,
     /// The server is connected, but the tool is not the one that was approved.
@@ -56,15 +56,15 @@ impl Steps {
     }
 
     /// Takes what happened and returns what to do.
-    pub(super) fn next(&mut self, event: Event) -> Step {
+    pub(super) fn next(&mut self, event: StepEvent) -> Step {
         match event {
-            Event::Approved => Step::Connect,
-            Event::ToolChanged => Step::Approve,
-            Event::Connected => {
+            StepEvent::Approved => Step::Connect,
+            StepEvent::ToolChanged => Step::Approve,
+            StepEvent::Connected => {
                 self.attempts += 1;
                 Step::Send
             }
-            Event::Failed { may_repeat, is_refusal } => {
+            StepEvent::Failed { may_repeat, is_refusal } => {
                 // A refusal that says that nothing was done is worth one more try; the same again
                 // is final.
                 let is_refused_again = is_refusal && self.was_refused;
@@ -76,27 +76,27 @@ impl Steps {
                     false => Step::OpenPages,
                 }
             }
-            Event::PagesOpened => {
+            StepEvent::PagesOpened => {
                 self.has_opened_pages = true;
                 Step::Connect
             }
-            Event::PagesNotOpened => Step::Fail,
+            StepEvent::PagesNotOpened => Step::Fail,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Event::{Approved, Connected, Failed, PagesNotOpened, PagesOpened, ToolChanged};
+    use super::StepEvent::{Approved, Connected, Failed, PagesNotOpened, PagesOpened, ToolChanged};
     use super::*;
 
-    const NOT_RUN: Event = Failed { may_repeat: true, is_refusal: false };
-    const REFUSED: Event = Failed { may_repeat: true, is_refusal: true };
-    const NEEDS_PAGES: Event = Failed { may_repeat: false, is_refusal: true };
-    const UNKNOWN: Event = Failed { may_repeat: false, is_refusal: false };
+    const NOT_RUN: StepEvent = Failed { may_repeat: true, is_refusal: false };
+    const REFUSED: StepEvent = Failed { may_repeat: true, is_refusal: true };
+    const NEEDS_PAGES: StepEvent = Failed { may_repeat: false, is_refusal: true };
+    const UNKNOWN: StepEvent = Failed { may_repeat: false, is_refusal: false };
 
     /// Checks what follows on each event, in their order.
-    fn check(events: &[Event], expected: &[Step]) {
+    fn check(events: &[StepEvent], expected: &[Step]) {
         let mut steps = Steps::default();
         let taken: Vec<Step> = events.iter().map(|event| steps.next(*event)).collect();
         assert_eq!(taken, expected);

@@ -127,7 +127,7 @@ fn error_type(reason: Reason) -> &'static str {
         Reason::Untrusted => "untrusted",
         Reason::Disabled => "disabled",
         Reason::NotUsed => "not_used",
-        Reason::LeftOut => "left_out",
+        Reason::Omitted => "omitted",
         Reason::NeedsAuth => "needs_auth",
         Reason::TimedOut => "timeout",
         Reason::Connect => "connect",

@@ -87,10 +87,10 @@ mod tests {
     }
 
     /// Adds the context of a span with this parent; the no-op tracer keeps the parent's context.
-    fn meta_with_span(parent: Option<SpanContext>, given: &[(&str, &str)]) -> String {
+    fn meta_with_span(parent: Option<SpanContext>, initial: &[(&str, &str)]) -> String {
         let subscriber = tracing_subscriber::registry().with(layer(NoopTracer::new()));
         let mut meta: Vec<(String, Json)> =
-            given.iter().map(|(key, text)| ((*key).to_owned(), text.parse().unwrap())).collect();
+            initial.iter().map(|(key, text)| ((*key).to_owned(), text.parse().unwrap())).collect();
         tracing::subscriber::with_default(subscriber, || {
             let span = tracing::debug_span!("attempt", otel.kind = tracing::field::Empty);
             if let Some(parent) = parent {

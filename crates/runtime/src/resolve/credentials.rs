@@ -120,13 +120,13 @@ impl CredentialStore for FileCredentials {
 pub(super) enum CredentialUnavailable {
     #[error("it is not in the store")]
     Missing,
-    #[error("it was given for {}", without_query(.0))]
+    #[error("it is bound to {}", without_query(.0))]
     OtherResource(String),
-    #[error("it was given for another command, or before its entry was changed")]
+    #[error("it is bound to another command, or to the entry before it was changed")]
     OtherProgram,
     #[error("it is for another account")]
     OtherAccount,
-    #[error("a program that a project defines gets none")]
+    #[error("local programs defined by a project cannot use stored credentials")]
     ProjectProgram,
     #[error("the store cannot be read: {0}")]
     Store(#[from] CredentialStoreError),
@@ -189,8 +189,8 @@ pub(super) fn find_token(
 
 /// Checks that a credential is bound to this address and account.
 fn check(found: &Credential, wanted: &CredentialQuery<'_>) -> Result<(), CredentialUnavailable> {
-    let given_for = || found.resource.parse::<ServerUrl>().ok()?.resource();
-    if wanted.resource.is_some() && given_for().as_deref() != wanted.resource {
+    let bound_to = || found.resource.parse::<ServerUrl>().ok()?.resource();
+    if wanted.resource.is_some() && bound_to().as_deref() != wanted.resource {
         return Err(CredentialUnavailable::OtherResource(found.resource.clone()));
     }
     if wanted.account.is_some_and(|account| found.account.as_deref() != Some(account)) {
@@ -215,7 +215,10 @@ mod tests {
             resource: Some("https://a.example/?key=hunter2"),
             account: None,
         };
-        let shown = format!("{wanted:?}");
-        assert!(shown.contains("https://a.example/?•••") && !shown.contains("hunter2"), "{shown}");
+        let rendered = format!("{wanted:?}");
+        assert!(
+            rendered.contains("https://a.example/?•••") && !rendered.contains("hunter2"),
+            "{rendered}"
+        );
     }
 }

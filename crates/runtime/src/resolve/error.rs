@@ -36,7 +36,7 @@ pub(crate) enum ResolveError {
         why: String,
     },
     /// The address has a placeholder without a value.
-    #[error("\"url\" has a placeholder that is not set: {url}")]
+    #[error("a placeholder in \"url\" has no value: {url}")]
     IncompleteUrl {
         /// The address with its placeholder.
         url: String,

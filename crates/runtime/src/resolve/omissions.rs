@@ -70,7 +70,7 @@ impl<'a> OmissionCollector<'a> {
         let message = format!("{part} left out: {}", why.to_string());
         let written = &self.server.written;
         self.omissions.push(
-            Problem::warning("left-out-value", message)
+            Problem::warning("omitted-value", message)
                 .in_file(&written.path)
                 .on_line(written.line)
                 .of_server(self.server.spec.name.as_str())

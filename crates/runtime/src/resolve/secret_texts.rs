@@ -66,9 +66,9 @@ impl SecretTexts {
 
     /// Adds the secrets in the arguments, and all of `expanded`.
     pub(super) fn arguments(&mut self, arguments: &[Secret], expanded: &[Secret]) {
-        let shown = redact_args(arguments.iter().map(Secret::expose));
-        for (argument, shown) in arguments.iter().zip(&shown) {
-            for part in masked_parts(argument.expose(), shown) {
+        let redacted = redact_args(arguments.iter().map(Secret::expose));
+        for (argument, redacted) in arguments.iter().zip(&redacted) {
+            for part in redacted_parts(argument.expose(), redacted) {
                 self.value(part, Certain);
             }
         }
@@ -159,9 +159,9 @@ fn percent_decoded(part: &str) -> String {
     percent_decoded.map_or_else(|| part.to_owned(), |(_, value)| value.into_owned())
 }
 
-/// Returns the parts of a text that are masked in its redacted form.
-fn masked_parts<'a>(whole: &'a str, shown: &str) -> Vec<&'a str> {
-    let mut pieces = shown.split(REDACTED);
+/// Returns the parts of a text that are replaced in its redacted form.
+fn redacted_parts<'a>(whole: &'a str, redacted: &str) -> Vec<&'a str> {
+    let mut pieces = redacted.split(REDACTED);
     let mut texts = Vec::new();
     let Some(mut rest) = pieces.next().and_then(|first| whole.strip_prefix(first)) else {
         // The redacted form does not match: treat the whole text as secret.
@@ -266,10 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn masked_parts_are_found_between_the_shown_parts() {
-        assert_eq!(masked_parts("a=x", "a=•••"), ["x"]);
-        assert_eq!(masked_parts("a", "a"), Vec::<&str>::new());
-        assert_eq!(masked_parts("https://u:p@h/x?k=1", "https://•••@h/x?•••"), ["u:p", "k=1"]);
-        assert_eq!(masked_parts("x", "in other words •••"), ["x"]);
+    fn redacted_parts_are_found_between_the_other_parts() {
+        assert_eq!(redacted_parts("a=x", "a=•••"), ["x"]);
+        assert_eq!(redacted_parts("a", "a"), Vec::<&str>::new());
+        assert_eq!(redacted_parts("https://u:p@h/x?k=1", "https://•••@h/x?•••"), ["u:p", "k=1"]);
+        assert_eq!(redacted_parts("x", "in other words •••"), ["x"]);
     }
 }

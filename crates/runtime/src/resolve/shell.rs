@@ -36,7 +36,7 @@ pub(super) enum CommandFailure {
     Exited(i32),
     #[error("command was ended by signal {0}")]
     Signalled(i32),
-    #[error("command ended, and the system does not say how")]
+    #[error("command ended with an unknown exit status")]
     Unknown,
     #[error("command took longer than {} s", TIMEOUT.as_secs())]
     TimedOut,

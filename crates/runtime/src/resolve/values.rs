@@ -47,7 +47,7 @@ pub(super) async fn resolve(
             Ok(variable.map_or_else(|| text.clone(), Secret::new))
         }
         ConfigValue::Unset(_) if server.spec.policy.strict => Err(UnresolvedValue::Placeholder),
-        ConfigValue::LeftOut(_) => Err(UnresolvedValue::Variable),
+        ConfigValue::Omitted(_) => Err(UnresolvedValue::Variable),
         ConfigValue::Literal(text) | ConfigValue::Unset(text) => Ok(text.clone()),
         ConfigValue::Command(command) => Ok(commands.value(&key(command, server)).await?),
     }

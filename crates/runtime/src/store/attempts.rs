@@ -288,10 +288,10 @@ mod tests {
         assert_eq!(test_cache.open().load().0.iter().count(), MAX_RECORDS);
         assert_eq!((test_cache.render("4"), test_cache.render("5").is_some()), (None, true));
         test_cache.store("a", 0, Some(&"\u{1b}é".repeat(500)));
-        let shown = test_cache.render("a").unwrap().1.unwrap();
+        let rendered = test_cache.render("a").unwrap().1.unwrap();
         assert!(
-            shown.chars().count() <= MAX_ERROR_LENGTH && shown.starts_with("\\u{1b}é"),
-            "{shown}"
+            rendered.chars().count() <= MAX_ERROR_LENGTH && rendered.starts_with("\\u{1b}é"),
+            "{rendered}"
         );
     }
 

@@ -274,9 +274,9 @@ mod tests {
     fn render(file: &RecordFile) -> String {
         match file.load() {
             Ok(records) => {
-                let shown =
+                let rendered =
                     records.iter().map(|(key, record)| format!("{key}={}", record.as_str()));
-                shown.collect::<Vec<_>>().join(" ")
+                rendered.collect::<Vec<_>>().join(" ")
             }
             Err(error) => error.kind().to_string(),
         }

@@ -97,7 +97,7 @@ impl IdentityText {
                     self.part("=").part(env.nonempty_variable(text).unwrap_or(text))
                 }
                 ConfigValue::Literal(_) | ConfigValue::Unset(_) => self.part("=").part(text),
-                ConfigValue::LeftOut(_) => self.part("-").part(""),
+                ConfigValue::Omitted(_) => self.part("-").part(""),
             };
         }
     }
@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(configuration(&server, &env), first);
         let other = env.with_variable("TOKEN", "hunter3");
         assert_ne!(configuration(&server, &other), first);
-        let shown = format!("{server:?} {first:?} {}", credential(&server));
-        assert!(!shown.contains("hunter"), "{shown}");
+        let rendered = format!("{server:?} {first:?} {}", credential(&server));
+        assert!(!rendered.contains("hunter"), "{rendered}");
     }
 
     #[test]

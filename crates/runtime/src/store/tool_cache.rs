@@ -197,18 +197,18 @@ impl ToolCache {
 impl CachedServer {
     /// Reads a record; `None` if it is malformed or too old.
     fn read(record: &Json) -> Option<Self> {
-        let said: CacheRecord = record.to()?;
+        let cached: CacheRecord = record.to()?;
         let page: ListPage<ToolDefinition> = ListPage::read(record);
         let is_whole = page.rejected.is_empty() && page.violations.is_empty();
         if !is_whole || !record.has("tools") || is_old(record) {
             return None;
         }
         Some(Self {
-            revision: said.revision.and_then(|revision| revision.parse().ok()),
+            revision: cached.revision.and_then(|revision| revision.parse().ok()),
             tools: page.items.into(),
-            cut: said.cut,
-            instructions: said.instructions,
-            saved: time_at(said.saved),
+            cut: cached.cut,
+            instructions: cached.instructions,
+            saved: time_at(cached.saved),
         })
     }
 

@@ -66,7 +66,7 @@ fn with(mut thought: Value, more: &Value) -> Value {
 #[tokio::test]
 async fn thoughts_are_counted_and_branches_are_listed() {
     let branch = |name: &str| json!({ "branchFromThought": 1, "branchId": name });
-    let said = think(&[
+    let results = think(&[
         thought(1, 3),
         with(thought(2, 3), &branch("a")),
         with(thought(3, 3), &branch("b")),
@@ -75,7 +75,7 @@ async fn thoughts_are_counted_and_branches_are_listed() {
         with(thought(6, 6), &json!({ "nextThoughtNeeded": false })),
     ])
     .await;
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(results.join("\n"), @r#"
     {"thoughtNumber":1,"totalThoughts":3,"nextThoughtNeeded":true,"branches":[],"thoughtHistoryLength":1}
     {"thoughtNumber":2,"totalThoughts":3,"nextThoughtNeeded":true,"branches":["a"],"thoughtHistoryLength":2}
     {"thoughtNumber":3,"totalThoughts":3,"nextThoughtNeeded":true,"branches":["a","b"],"thoughtHistoryLength":3}
@@ -87,7 +87,7 @@ async fn thoughts_are_counted_and_branches_are_listed() {
 
 #[tokio::test]
 async fn an_invalid_argument_is_named_and_its_thought_is_not_counted() {
-    let said = think(&[
+    let results = think(&[
         json!({}),
         json!([]),
         with(
@@ -101,7 +101,7 @@ async fn an_invalid_argument_is_named_and_its_thought_is_not_counted() {
         thought(1, 1),
     ])
     .await;
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(results.join("\n"), @r#"
     error: thought must be a text that is not empty
     nextThoughtNeeded is missing; it must be true or false
     thoughtNumber is missing; it must be a whole number from 1
@@ -124,13 +124,13 @@ async fn an_invalid_argument_is_named_and_its_thought_is_not_counted() {
 
 #[tokio::test]
 async fn quoted_values_and_nulls_are_accepted() {
-    let said = think(&[with(
+    let results = think(&[with(
         thought(1, 1),
         &json!({ "nextThoughtNeeded": "false", "thoughtNumber": "2", "totalThoughts": 3.0,
                  "isRevision": null, "branchFromThought": null, "branchId": "" }),
     )])
     .await;
-    assert_snapshot!(said.join("\n"), @r#"{"thoughtNumber":2,"totalThoughts":3,"nextThoughtNeeded":false,"branches":[],"thoughtHistoryLength":1}"#);
+    assert_snapshot!(results.join("\n"), @r#"{"thoughtNumber":2,"totalThoughts":3,"nextThoughtNeeded":false,"branches":[],"thoughtHistoryLength":1}"#);
 }
 
 #[tokio::test]
@@ -140,9 +140,12 @@ async fn the_number_of_branches_is_limited() {
     };
     let mut thoughts: Vec<Value> = (0..=100).map(branch).collect();
     thoughts.push(branch(0));
-    let said = think(&thoughts).await;
-    assert_eq!(said[100], "error: branchId must name an existing branch: at most 100 are allowed");
-    assert!(said[101].ends_with(r#""thoughtHistoryLength":101}"#), "{}", said[101]);
+    let results = think(&thoughts).await;
+    assert_eq!(
+        results[100],
+        "error: branchId must name an existing branch: at most 100 are allowed"
+    );
+    assert!(results[101].ends_with(r#""thoughtHistoryLength":101}"#), "{}", results[101]);
 }
 
 #[tokio::test]

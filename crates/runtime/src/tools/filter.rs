@@ -41,7 +41,7 @@ impl ToolFilter {
         self.exclude.iter().any(|pattern| pattern.matches(tool))
     }
 
-    /// Tells whether a tool is offered; exclusion wins over inclusion.
+    /// Tells whether a tool is included; exclusion wins over inclusion.
     pub(super) fn includes(&self, tool: &str) -> bool {
         let is_among =
             |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.matches(tool));

@@ -24,5 +24,5 @@ pub use naming::Naming;
 pub use pins::{ChangeKind, PinError, PinReport, Pinning, ToolChange, ToolDifference};
 pub use registry::{Registry, ToolMatch};
 pub use schema::Sanitize;
-pub use server_tools::TOOLS_SET_ASIDE;
+pub use server_tools::OMITTED_TOOLS;
 pub use tool::{Freshness, Tool, Visibility};

@@ -1,4 +1,4 @@
-//! Tools that a server lists and that are not offered: its entry excludes them, or they are
+//! Tools that a server lists and that are omitted: its entry excludes them, or they are
 //! unusable. The error of a call says which of the two it is.
 
 use wharf_config::{Policy, ServerName};
@@ -9,7 +9,7 @@ use super::naming::Namer;
 use super::schema;
 use super::server_tools::ServerTools;
 
-/// Why a listed tool is not offered.
+/// Why a tool is omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OmitReason {
     /// `excludeTools` names it.
@@ -20,7 +20,7 @@ pub(crate) enum OmitReason {
     Unusable(&'static str),
 }
 
-/// A tool that a server lists and that is not offered.
+/// A tool that a server lists and that is omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OmittedTool {
     pub(crate) server: ServerName,
@@ -28,7 +28,7 @@ pub(crate) struct OmittedTool {
     pub(crate) why: OmitReason,
 }
 
-/// Finds a tool that is not offered, by its name or an alias.
+/// Finds an omitted tool, by its name or an alias.
 pub(crate) fn find(server_tools: &ServerTools, policy: &Policy, text: &str) -> Option<OmittedTool> {
     let server = server_tools.server();
     let filter = ToolFilter::new(policy, &mut Vec::new());

@@ -98,9 +98,12 @@ pub struct ToolDifference {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PinError {
-    /// They do not fit into the file.
-    #[error("there are too many tools to pin")]
-    TooMany,
+    /// Their record is over the size limit.
+    #[error("the pins of its tools are larger than {} MiB", .limit >> 20)]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
     /// The file could not be written.
     #[error("could not write the pins")]
     Unwritable(#[from] io::Error),
@@ -110,8 +113,8 @@ impl PinError {
     /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooMany => {
-                "changes of its tools are not noticed; approve its calls with care".to_owned()
+            Self::TooLarge { .. } => {
+                "Wharf cannot detect changes of its tools; approve its calls with care".to_owned()
             }
             Self::Unwritable(_) => "check the folder `pins` in Wharf's home".to_owned(),
         }
@@ -179,7 +182,7 @@ impl PinReport {
     pub fn problems(&self, server: &str) -> Vec<Problem> {
         const MAX_PROBLEMS: usize = 10;
         let what_next = if self.withheld == WithheldTools::None { "" } else { "; withheld" };
-        let told = self.changes.iter().take(MAX_PROBLEMS).map(|change| {
+        let messages = self.changes.iter().take(MAX_PROBLEMS).map(|change| {
             let fields: Vec<&str> =
                 change.differences.iter().map(|difference| difference.field).collect();
             let what = match change.kind {
@@ -190,7 +193,7 @@ impl PinReport {
         });
         let more = self.changes.len().saturating_sub(MAX_PROBLEMS);
         let more = (more > 0).then(|| format!("{more} more tools are new or changed{what_next}"));
-        let changes = told.chain(more).map(|message| {
+        let changes = messages.chain(more).map(|message| {
             let problem = Problem::warning("tool-changed", message);
             if self.withheld == WithheldTools::None {
                 problem.hint("review its new definition before you use it")
@@ -206,8 +209,8 @@ impl PinReport {
     pub(crate) fn into_review(mut self, tools: &[ToolDefinition]) -> Vec<ToolChange> {
         for change in self.changes.iter_mut().filter(|change| change.kind == ChangeKind::New) {
             let tool = tools.iter().find(|tool| tool.name() == change.tool.as_str());
-            let said = tool.map(|tool| Pin::default().differences(&Pin::of(tool)));
-            change.differences = said.unwrap_or_default();
+            let differences = tool.map(|tool| Pin::default().differences(&Pin::of(tool)));
+            change.differences = differences.unwrap_or_default();
         }
         self.changes
     }
@@ -239,9 +242,9 @@ impl PinReport {
         });
     }
 
-    pub(crate) fn mark_too_many(&mut self, mode: Pinning) {
+    pub(crate) fn mark_too_large(&mut self, limit: usize, mode: Pinning) {
         self.is_pinned = false;
-        self.problem = Some(PinError::TooMany.as_problem());
+        self.problem = Some(PinError::TooLarge { limit }.as_problem());
         if mode == Pinning::Enforce {
             self.withheld = WithheldTools::All;
         }
@@ -301,12 +304,12 @@ impl Pin {
     /// Reads the fields of a tool.
     pub(crate) fn of(tool: &ToolDefinition) -> Self {
         let values = FIELDS.into_iter().zip(tool.raw().get_all(FIELDS));
-        let said = values.filter_map(|(field, value)| {
+        let fields = values.filter_map(|(field, value)| {
             let value = value.filter(|value| !value.is_null())?;
             let text = value.to_text().unwrap_or_else(|| ordered(&value));
             Some((field.to_owned(), PinnedText::Text(text)))
         });
-        Self(said.collect())
+        Self(fields.collect())
     }
 
     /// Returns the fields that differ now.
@@ -317,15 +320,15 @@ impl Pin {
                 (Some(before), Some(after)) => before.is_same(after),
                 (before, after) => before.is_none() && after.is_none(),
             };
-            let text = |said: Option<&PinnedText>| said.and_then(PinnedText::text);
+            let text = |pinned: Option<&PinnedText>| pinned.and_then(PinnedText::text);
             (!is_same).then(|| ToolDifference { field, before: text(before), after: text(after) })
         });
         differing.collect()
     }
 
     fn shortened(&self, longest: usize) -> Self {
-        let said = self.0.iter().map(|(field, said)| (field.clone(), said.shortened(longest)));
-        Self(said.collect())
+        let fields = self.0.iter().map(|(field, text)| (field.clone(), text.shortened(longest)));
+        Self(fields.collect())
     }
 }
 

@@ -11,7 +11,7 @@ use super::registry::Registry;
 use super::tool::Tool;
 
 impl Registry {
-    /// Returns the offered tools that match every word, the best first. Case is ignored; without
+    /// Returns the listed tools that match every word, the best first. Case is ignored; without
     /// words all tools match.
     pub fn search(&self, words: &str) -> Vec<&Arc<Tool>> {
         let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();

@@ -1,6 +1,6 @@
 //! The tools of one server: its list after the policy was applied, prepared once.
 //!
-//! An unusable tool is set aside with a problem; the others stay. Names are assigned later, for
+//! An unusable tool is omitted with a problem; the others stay. Names are assigned later, for
 //! the tools of all servers ([`super::Registry`]); here are only the preferred names.
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ const MAX_NAMED: usize = 10;
 const MAX_TEXT_LENGTH: usize = 100;
 
 /// The code of the problem for unusable tools.
-pub const TOOLS_SET_ASIDE: &str = "tools-set-aside";
+pub const OMITTED_TOOLS: &str = "omitted-tools";
 
 /// The settings for names and schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -139,10 +139,10 @@ impl ServerTools {
         self.origin.settings.naming
     }
 
-    /// Returns the number of offered tools.
+    /// Returns the number of listed tools.
     pub(crate) fn len(&self) -> usize {
-        let offered = |tool: &&PreparedTool| tool.visibility == Visibility::Offered;
-        self.tools.iter().filter(offered).count()
+        let is_listed = |tool: &&PreparedTool| tool.visibility == Visibility::Listed;
+        self.tools.iter().filter(is_listed).count()
     }
 
     /// Returns the problems: unusable or changed tools, and invalid globs.
@@ -168,9 +168,9 @@ impl ServerTools {
         let filter = ToolFilter::new(policy, &mut problems);
         let server = origin.server.as_str();
         let mut namer = Namer::new(origin.settings.naming, server, policy.prefix.as_deref());
-        let mut aside = SetAsideTools::default();
+        let mut omitted = OmittedTools::default();
         for rejected in &origin.listed.rejected {
-            aside.add(|| {
+            omitted.add(|| {
                 format!(
                     "an entry that is not a tool ({})",
                     clip(&rejected.why.to_string(), MAX_TEXT_LENGTH)
@@ -185,13 +185,13 @@ impl ServerTools {
                 continue;
             }
             if !seen.insert(name) {
-                aside.add(|| format!("\"{}\" (listed twice)", clip(name, MAX_TEXT_LENGTH)));
+                omitted.add(|| format!("\"{}\" (listed twice)", clip(name, MAX_TEXT_LENGTH)));
                 continue;
             }
             let schema = match schema::light(tool.input_schema()) {
                 Ok(schema) => schema,
                 Err(why) => {
-                    aside.add(|| format!("\"{}\" ({why})", clip(name, MAX_TEXT_LENGTH)));
+                    omitted.add(|| format!("\"{}\" ({why})", clip(name, MAX_TEXT_LENGTH)));
                     continue;
                 }
             };
@@ -200,7 +200,7 @@ impl ServerTools {
             let preferred = namer.preferred_name(name);
             tools.push(PreparedTool { index, preferred, schema, approval, visibility });
         }
-        problems.extend(aside.into_problem());
+        problems.extend(omitted.into_problem());
         for problem in &mut problems {
             problem.server = Some(server.to_owned());
         }
@@ -214,18 +214,18 @@ fn visibility(listed: &ToolList, tool: &str, approval: Approval) -> Visibility {
     } else if listed.pins.as_ref().is_some_and(|pins| pins.withholds(tool)) {
         Visibility::Withheld
     } else {
-        Visibility::Offered
+        Visibility::Listed
     }
 }
 
 /// The unusable tools: some by name with the reason, the rest as a number.
 #[derive(Default)]
-struct SetAsideTools {
+struct OmittedTools {
     named: Vec<String>,
     more: usize,
 }
 
-impl SetAsideTools {
+impl OmittedTools {
     fn add(&mut self, tool: impl FnOnce() -> String) {
         if self.named.len() < MAX_NAMED {
             self.named.push(tool());
@@ -238,11 +238,11 @@ impl SetAsideTools {
     fn into_problem(self) -> Option<Problem> {
         let count = self.named.len() + self.more;
         let was = if count == 1 { "tool was" } else { "tools were" };
-        let mut message = format!("{count} {was} set aside: {}", self.named.join(", "));
+        let mut message = format!("{count} {was} omitted: {}", self.named.join(", "));
         if self.more > 0 {
             message = format!("{message} and {} more", self.more);
         }
-        let problem = Problem::warning(TOOLS_SET_ASIDE, message);
+        let problem = Problem::warning(OMITTED_TOOLS, message);
         (count > 0)
             .then(|| problem.hint("its other tools work; report this to the author of the server"))
     }

@@ -29,11 +29,11 @@ pub enum Freshness {
     Cached,
 }
 
-/// Whether a tool is offered.
+/// Whether a tool is listed for agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
     /// It is listed and can be called.
-    Offered,
+    Listed,
     /// The policy says `deny`: it is not listed, and a call is refused.
     Denied,
     /// It is new or has changed, and pins are enforced: not listed until a person accepts it.
@@ -124,7 +124,7 @@ impl Tool {
         self.approval
     }
 
-    /// Returns whether it is offered; [`super::Registry::tools`] has only offered tools.
+    /// Returns whether it is listed; [`super::Registry::tools`] has only listed tools.
     pub fn visibility(&self) -> Visibility {
         self.visibility
     }

@@ -11,5 +11,5 @@ async fn tools_are_listed_without_warnings(connection: &mut TestConnection) {
     names.sort();
     assert_eq!(names, ["add", "echo"]);
     connection.peer.ping(&with_deadline()).await.unwrap();
-    assert_eq!(connection.peer.warnings(), []);
+    assert_eq!(connection.peer.violations(), []);
 }

@@ -41,7 +41,7 @@ async fn everything_is_listed(connection: &mut TestConnection) {
     assert_eq!(templates.len(), 1);
     assert_eq!(peer.list_prompts(&options).await.unwrap().items.len(), 1);
     peer.ping(&options).await.unwrap();
-    assert_eq!(peer.warnings(), []);
+    assert_eq!(peer.violations(), []);
 }
 
 async fn a_refusal_differs_from_a_failure(connection: &mut TestConnection) {

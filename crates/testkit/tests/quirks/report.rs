@@ -156,12 +156,12 @@ pub(crate) fn violations(
         Era::Legacy => InitializeResult::read(answer).all_violations(),
         Era::Modern => DiscoverResult::read(answer).all_violations(),
     };
-    let mut violations: Vec<String> = peer.warnings().iter().map(ToString::to_string).collect();
+    let mut violations: Vec<String> = peer.violations().iter().map(ToString::to_string).collect();
     violations.extend(hello.iter().map(ToString::to_string));
     if let Some(listing) = listing {
         violations.extend(listing.rejected.iter().map(|it| it.why.to_string()));
-        let odd = listing.items.iter().flat_map(ListEntry::violations);
-        violations.extend(odd.take(9).map(|violation| violation.to_string()));
+        let in_entries = listing.items.iter().flat_map(ListEntry::violations);
+        violations.extend(in_entries.take(9).map(|violation| violation.to_string()));
     }
     violations.extend(
         result.iter().flat_map(|it| it.violations()).map(|violation| violation.to_string()),

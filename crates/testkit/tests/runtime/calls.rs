@@ -96,7 +96,7 @@ async fn a_call_needs_approval_unless_its_entry_says_otherwise() {
     );
     let runtime = fixture.start();
     runtime.ready().await;
-    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await, @"TERMINAL Denied known=true the call needs approval, and there is nobody to ask");
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": 1 })).await, @"TERMINAL Denied known=true the call needs approval, but no approver is available");
     assert_snapshot!(call(&runtime, "mcp_fs_do", json!({})).await, @"TERMINAL Denied known=true the settings deny this tool");
     runtime.shutdown().await;
 

@@ -142,7 +142,7 @@ async fn requests_without_a_client_feature_are_rejected() {
         (false, r#"{"code":-32601,"message":"Method not found: {method}"}"#),
         (
             true,
-            "TERMINAL Unanswered known=false the server asked something that was not answered: Method not found: {method} (code -32601)",
+            "TERMINAL Unanswered known=false the server requires input, and the client answered with an error: Method not found: {method} (code -32601)",
         ),
     ] {
         let (fixture, _) = fixture(modern);
@@ -198,14 +198,14 @@ async fn a_sampler_with_tool_support_gets_the_tools() {
 #[tokio::test]
 async fn an_error_of_the_sampler_reaches_the_server() {
     let legacy = r#"{"code":-1,"message":"the model is asleep"}"#;
-    let modern = "TERMINAL Unanswered known=false the server asked something that was not answered: the model is asleep (code -1)";
+    let modern = "TERMINAL Unanswered known=false the server requires input, and the client answered with an error: the model is asleep (code -1)";
     check(TestHost::new(HostBehavior::Fails), word(), legacy, modern).await;
 }
 
 #[tokio::test]
 async fn a_host_that_panics_fails_only_the_answer() {
     let legacy = r#"{"code":-32603,"message":"the client failed to answer"}"#;
-    let modern = "TERMINAL Unanswered known=false the server asked something that was not answered: the client failed to answer (code -32603)";
+    let modern = "TERMINAL Unanswered known=false the server requires input, and the client answered with an error: the client failed to answer (code -32603)";
     for question in [form(), page(), word()] {
         check(TestHost::new(HostBehavior::Panics), question, legacy, modern).await;
     }
@@ -244,7 +244,7 @@ async fn shutdown_ends_open_requests_and_the_calls_that_wait_for_them() {
             let (fixture, _) = fixture(modern);
             let host = TestHost::new(HostBehavior::NeverAnswers);
             let runtime = host.start(&fixture).await;
-            let asking = {
+            let answer = {
                 let (runtime, question) = (runtime.clone(), question.clone());
                 async move { ask(&runtime, question).await }
             };
@@ -252,7 +252,7 @@ async fn shutdown_ends_open_requests_and_the_calls_that_wait_for_them() {
                 host.until_open(1).await;
                 runtime.shutdown().await;
             };
-            let both = tokio::time::timeout(LIMIT / 3, async { tokio::join!(asking, ending) });
+            let both = tokio::time::timeout(LIMIT / 3, async { tokio::join!(answer, ending) });
             let (said, ()) = both.await.expect("both end");
             assert!(said.starts_with("TERMINAL Lost known=false"), "modern: {modern} {said}");
             host.until_open(0).await;
@@ -295,9 +295,9 @@ async fn dropping_a_call_drops_its_elicitation() {
     let host = TestHost::new(HostBehavior::NeverAnswers);
     let runtime = host.start(&fixture).await;
     {
-        let asking = std::pin::pin!(ask(&runtime, form()));
+        let answer = std::pin::pin!(ask(&runtime, form()));
         tokio::select! {
-            said = asking => panic!("{said}"),
+            said = answer => panic!("{said}"),
             () = host.until_open(1) => {}
         }
     }
@@ -350,8 +350,8 @@ async fn a_url_elicitation_ends_with_the_session() {
         host.until_open(1).await;
         runtime.shutdown().await;
     };
-    let asking = call(&runtime, "mcp_fs_do", json!({ "pages": ["1"] }));
-    let both = async { tokio::join!(asking, ending).0 };
+    let answer = call(&runtime, "mcp_fs_do", json!({ "pages": ["1"] }));
+    let both = async { tokio::join!(answer, ending).0 };
     let said = tokio::time::timeout(LIMIT, both).await.expect("the call ends");
     assert!(said.contains("visit a page first"), "{said}");
     host.until_open(0).await;

@@ -169,7 +169,7 @@ async fn no_call_runs_twice_whenever_its_server_dies() {
         let point = *random.pick(&points);
         let text = format!("call {round}");
         let victim = actor_log.starts().last().copied();
-        let calling = call(&runtime, "mcp_fs_do", json!({ "die": point, "text": text }));
+        let call = call(&runtime, "mcp_fs_do", json!({ "die": point, "text": text }));
         let outcome = match (point, victim) {
             ("kill", Some(victim)) => {
                 let spins = random.below(200);
@@ -179,9 +179,9 @@ async fn no_call_runs_twice_whenever_its_server_dies() {
                     }
                     kill(victim);
                 };
-                tokio::join!(calling, killing).0
+                tokio::join!(call, killing).0
             }
-            _ => calling.await,
+            _ => call.await,
         };
         if is_stopped(&runtime.snapshot()) {
             // The start limit was reached, so the server must be reconnected by hand.

@@ -120,9 +120,9 @@ impl Elicitor for TestHost {
         self.elicitation
     }
 
-    fn elicit(&self, _: ServerName, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+    fn elicit(&self, _: ServerName, elicitation: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
-            assert_eq!(question.message(), "Which berth?");
+            assert_eq!(elicitation.message(), "Which berth?");
             match self.respond().await {
                 HostBehavior::Accepts(content) => {
                     let content = content.to_string().parse::<wharf::protocol::Json>().unwrap();

@@ -76,7 +76,10 @@ async fn no_log_level_is_sent_to_a_server_without_logging() {
         let runtime = fixture.start();
         runtime.ready().await;
         let error = runtime.set_log_level("fs", LogLevel::Warning).await.unwrap_err();
-        assert_eq!(error.message, "cannot be sent: the server does not support logging");
+        assert_eq!(
+            error.message,
+            "the request cannot be sent: the server does not support logging"
+        );
         runtime.connect("fs").await.unwrap();
         call(&runtime, "mcp_fs_do", json!({})).await;
         assert_eq!(actor_log.metas()[0]["io.modelcontextprotocol/logLevel"], Value::Null);

@@ -45,7 +45,7 @@ async fn a_connection_task_that_panics_is_one_failed_server_and_others_go_on() {
     let options = Options { credentials, ..fixture.options() };
     let runtime = Runtime::start(&fixture.catalog(), options);
     assert_snapshot!(render(&*runtime.settled().await), @"
-    bad failed 0: its connection failed inside Wharf
+    bad failed 0: internal error: the connection task panicked
     fs connected 1
     ");
     assert_eq!(call(&runtime, "mcp_fs_echo", json!({})).await, "done");
@@ -119,7 +119,7 @@ async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
     let error = tokio::time::timeout(LIMIT, peer.call_tool("do", Some(&arguments), &request));
     assert_snapshot!(
         error.await.expect("the call ends").unwrap_err(),
-        @"its connection failed inside Wharf"
+        @"internal error: the connection task panicked"
     );
     peer.close().await;
     assert!(!actor_log.starts().into_iter().any(is_alive));

@@ -164,16 +164,16 @@ async fn violations_are_logged_without_text_of_the_server() {
             .unwrap();
     });
     let mut fixture = Fixture::new();
-    fixture.server("odd", json!({ "url": format!("http://{address}/mcp") }));
+    fixture.server("violating", json!({ "url": format!("http://{address}/mcp") }));
     let recorder = Recorder::default();
     let listening = recorder.listen();
     let runtime = fixture.start();
     let snapshot = runtime.ready().await;
     runtime.shutdown().await;
     drop(listening);
-    assert_snapshot!(recorder.lines("deviates"), @"DEBUG connection{server=odd attempt=1} connect{server=odd attempt=1}: the server deviates from the specification");
+    assert_snapshot!(recorder.lines("deviates"), @"DEBUG connection{server=violating attempt=1} connect{server=violating attempt=1}: the server deviates from the specification");
     assert_eq!(recorder.lines("canary"), "");
     // The list of violations has the name of the tool.
-    let warnings = snapshot.server("odd").unwrap().violations();
+    let warnings = snapshot.server("violating").unwrap().violations();
     assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is not a valid header name"#);
 }

@@ -109,7 +109,7 @@ pub(super) fn call_error(failure: &Failure, phase: CallPhase) -> CallError {
         Failure::NotUsed { .. } | Failure::Invalid { .. } => {
             CallError::not_run(Reason::NotUsed, message)
         }
-        Failure::NotOffered { .. } | Failure::NotFound { .. } => {
+        Failure::ItemNotFound { .. } | Failure::NotFound { .. } => {
             CallError::not_run(Reason::UnknownTool, message)
         }
         Failure::BadArguments { .. } | Failure::Usage { .. } => {

@@ -97,7 +97,7 @@ fn save(outcome: &Outcome, folder: &Path, invocation: &Invocation) -> bool {
             Err(error) => {
                 is_complete = false;
                 let (label, error) = (style::bad("error:"), clean(&error.to_string()));
-                invocation.ui.message(&format!("{label} not saved: {error}\n"));
+                invocation.ui.message(&format!("{label} could not save the attachment: {error}\n"));
             }
         }
     }

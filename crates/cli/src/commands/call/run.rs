@@ -88,7 +88,7 @@ fn connect_and_call(
 ) -> Result<Exit, Failure> {
     let target = CallTarget::of(args, invocation)?;
     details.set_text(&target.tool);
-    let given = TypedArguments::read(&target.words, args.args.as_deref(), &invocation.env)?;
+    let arguments = TypedArguments::read(&target.words, args.args.as_deref(), &invocation.env)?;
     let (catalog, servers) = match target.one_off {
         Some(catalog) => connect::one_off::only_server(catalog),
         None => connect::select_for_tool(&target.tool, invocation)?,
@@ -103,7 +103,7 @@ fn connect_and_call(
         details.set_tool(tool);
         let after = connect::one_off::repeated_args(&catalog);
         let usage = ToolUsage::of(tool, snapshot.registry(), after);
-        let outcome = call(args, &given.arguments(tool, &usage)?, tool, running, runtime).await;
+        let outcome = call(args, &arguments.arguments(tool, &usage)?, tool, running, runtime).await;
         Ok::<_, Failure>((outcome, usage.line()))
     };
     let result = connect::with_call(invocation, running, &catalog, work, |result| {
@@ -145,12 +145,12 @@ impl CallTarget {
 /// Adds a hint if the name of a server was typed instead of a tool.
 fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
     match failure {
-        Failure::NotOffered { what, name, .. }
+        Failure::ItemNotFound { what, name, .. }
             if connect::is_server(&name, invocation).unwrap_or_default() =>
         {
             let word = phrase::word(&name);
             let hint = format!("{word} is a server: wharf tools {word} lists its tools");
-            Failure::NotOffered { what, name, hint: Some(hint) }
+            Failure::ItemNotFound { what, name, hint: Some(hint) }
         }
         failure => failure,
     }

@@ -67,15 +67,15 @@ impl Candidates {
 }
 
 fn verbs(command: &Command) -> Vec<(String, String)> {
-    let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let visible = command.get_subcommands().filter(|verb| !verb.is_hide_set());
     let about = |verb: &Command| verb.get_about().map(ToString::to_string).unwrap_or_default();
-    shown.map(|verb| (verb.get_name().to_owned(), about(verb))).collect()
+    visible.map(|verb| (verb.get_name().to_owned(), about(verb))).collect()
 }
 
 fn flags(command: &Command) -> Vec<(String, String)> {
-    let shown = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    let visible = command.get_arguments().filter(|flag| !flag.is_hide_set());
     let help = |flag: &Arg| flag.get_help().map(ToString::to_string).unwrap_or_default();
-    shown.filter_map(|flag| Some((format!("--{}", flag.get_long()?), help(flag)))).collect()
+    visible.filter_map(|flag| Some((format!("--{}", flag.get_long()?), help(flag)))).collect()
 }
 
 fn values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidates {
@@ -92,8 +92,8 @@ fn plain_values(value: &ValuePosition<'_>, invocation: &Invocation) -> Candidate
         let about = |it: &clap::builder::PossibleValue| {
             it.get_help().map(ToString::to_string).unwrap_or_default()
         };
-        let shown = possible.iter().filter(|it| !it.is_hide_set());
-        return Candidates::of(shown.map(|it| (it.get_name().to_owned(), about(it))).collect());
+        let visible = possible.iter().filter(|it| !it.is_hide_set());
+        return Candidates::of(visible.map(|it| (it.get_name().to_owned(), about(it))).collect());
     }
     let lookup = OfflineLookup { invocation };
     match (value.verb.as_str(), value.argument.get_id().as_str()) {
@@ -233,12 +233,12 @@ fn arguments(tool: &Tool, value: &ValuePosition<'_>) -> Candidates {
             words.filter(|word| is_plain(word)).map(|word| (word, String::new())).collect(),
         );
     }
-    let given: BTreeSet<&str> = value
+    let used: BTreeSet<&str> = value
         .earlier
         .iter()
         .filter_map(|word| Some(argument_name(word.split_once('=')?.0)))
         .collect();
-    let is_open = |name: &str, is_list| is_list || !given.contains(name);
+    let is_open = |name: &str, is_list| is_list || !used.contains(name);
     let open = signature.arguments.iter().filter(|it| is_open(&it.name, it.is_list));
     let words = open.map(|argument| {
         let required = if argument.is_required { ", required" } else { "" };

@@ -1,5 +1,5 @@
-//! The end of a listing of many servers: the errors of servers that could not be listed, and the
-//! exit code.
+//! Errors and exit code of a listing: the servers that could not be listed, and whether one of them
+//! decides the exit code.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,13 +40,13 @@ impl ListingReport {
     }
 
     /// Prints the errors.
-    pub(crate) fn say<'a>(
+    pub(crate) fn print_errors<'a>(
         &self,
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
         invocation: &Invocation,
     ) {
         print_server_errors(&self.snapshot, self.decisive_server(), invocation);
-        self.unawaited.iter().for_each(|unawaited| unawaited.say(invocation));
+        self.unawaited.iter().for_each(|unawaited| unawaited.print(invocation));
         for (server, error) in self.own(errors) {
             let mut lines = Lines::default();
             let (label, name) = (style::warning("warning:"), phrase::quoted(server));
@@ -78,12 +78,12 @@ impl ListingReport {
         &self,
         errors: impl IntoIterator<Item = &'a (ServerName, CallError)>,
     ) -> Vec<(&'a str, &'a CallError)> {
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         let is_news = |server: &str| {
             let view = self.snapshot.server(server);
             view.is_none_or(|view| server_failure(view).is_none())
         };
         let errors = errors.into_iter().map(|(server, error)| (server.as_str(), error));
-        errors.filter(|(server, _)| is_news(server) && told.insert(*server)).collect()
+        errors.filter(|(server, _)| is_news(server) && reported.insert(*server)).collect()
     }
 }

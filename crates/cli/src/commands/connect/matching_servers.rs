@@ -54,7 +54,7 @@ impl MatchingServers {
                 let hint = not_searched(snapshot);
                 let hint = hint.unwrap_or_else(|| "name its server with --server".to_owned());
                 let (what, name) = (sought.what, sought.name.to_owned());
-                Err(Failure::NotOffered { what, name, hint: Some(hint) })
+                Err(Failure::ItemNotFound { what, name, hint: Some(hint) })
             }
         }
     }

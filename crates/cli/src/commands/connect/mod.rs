@@ -1,11 +1,11 @@
-//! Shared by the verbs that connect to servers.
+//! Connects for a verb: selects the servers, waits for them, reports progress and errors.
 //!
 //! ```text
 //! one_off           a server from `--url` or `--` that is not configured
 //! servers           selects the servers: one, those that could have a tool, or all; asks for trust
 //! session           connects, runs the verb's work, prints, and shuts everything down
 //! progress          the progress line: which servers are connecting, how far a call is
-//! elicitation       asks the person what servers want to know
+//! elicitation       asks the person for the input that servers request
 //! running_call      the call in progress
 //! wait              waits for the servers that a verb needs
 //! tool              finds a tool by its name
@@ -14,7 +14,7 @@
 //! matching_servers  the one server that has a prompt or resource
 //! unawaited         servers that a listing did not wait for
 //! listing_report    errors and exit code of a listing
-//! omissions         values that were left out of a server's configuration
+//! omissions         values that were omitted from a server's configuration
 //! ```
 //!
 //! Verbs that do not connect use nothing of this.

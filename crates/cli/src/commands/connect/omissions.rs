@@ -1,5 +1,5 @@
-//! Headers, variables and credentials that were left out of the configuration of connected servers,
-//! because they could not be resolved.
+//! Headers, variables and credentials that were omitted from the configuration of connected
+//! servers, because they could not be resolved.
 //!
 //! The error message of a server that failed already begins with them.
 
@@ -8,13 +8,13 @@ use wharf_config::Problem;
 
 use crate::commands::Invocation;
 
-/// Returns what was left out of connected servers.
+/// Returns the omitted values of connected servers.
 pub(crate) fn omissions(snapshot: &Snapshot) -> Vec<Problem> {
     let there = snapshot.servers().filter(|server| server.status == Status::Connected);
-    there.flat_map(|server| server.left_out()).collect()
+    there.flat_map(|server| server.omitted_values()).collect()
 }
 
-/// Prints what was left out.
+/// Prints the omitted values.
 pub(super) fn print_omissions(snapshot: &Snapshot, invocation: &Invocation) {
     invocation.ui.problems(&omissions(snapshot), &invocation.env);
 }

@@ -53,7 +53,7 @@ pub(crate) fn repeated_args(catalog: &Catalog) -> String {
     let view = CatalogServerView::of(server);
     match &view.url {
         Some(url) => format!(" --url {}", phrase::word(url)),
-        None => format!(" -- {}", phrase::what(&view)),
+        None => format!(" -- {}", phrase::command_or_url(&view)),
     }
 }
 

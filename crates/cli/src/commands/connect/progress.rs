@@ -26,7 +26,7 @@ const MOST_NAMES: usize = 4;
 pub(super) struct Progress<'a> {
     ui: &'a Ui,
     running: &'a RunningCall,
-    shown: RefCell<String>,
+    line: RefCell<String>,
     /// Whether a question is open, so that nothing may be printed.
     is_paused: Cell<bool>,
     /// Since when all servers are connected and only a response is awaited.
@@ -38,7 +38,7 @@ impl<'a> Progress<'a> {
         Self {
             ui,
             running,
-            shown: RefCell::default(),
+            line: RefCell::default(),
             is_paused: Cell::new(false),
             since: Cell::new(Instant::now()),
         }
@@ -84,10 +84,10 @@ impl<'a> Progress<'a> {
     }
 
     fn show(&self, line: String) {
-        let mut shown = self.shown.borrow_mut();
-        if *shown != line {
+        let mut current = self.line.borrow_mut();
+        if *current != line {
             self.ui.status_line(&line);
-            *shown = line;
+            *current = line;
         }
     }
 }

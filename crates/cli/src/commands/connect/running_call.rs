@@ -136,8 +136,8 @@ mod tests {
             ("[]", "nothing"),
         ];
         for (params, expected) in cases {
-            let said = progress_text(&params.parse().unwrap());
-            assert_eq!(said.as_deref().unwrap_or("nothing"), expected, "{params}");
+            let rendered = progress_text(&params.parse().unwrap());
+            assert_eq!(rendered.as_deref().unwrap_or("nothing"), expected, "{params}");
         }
         let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(100_000));
         assert!(progress_text(&long.parse().unwrap()).unwrap().len() < 2 * LONGEST_MESSAGE);

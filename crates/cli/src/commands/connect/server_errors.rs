@@ -37,8 +37,8 @@ pub(crate) struct CutListJson {
 }
 
 /// Returns the lists of one kind that were cut.
-pub(crate) fn cut_lists<T>(offered: &CollectedList<T>, list: &'static str) -> Vec<CutListJson> {
-    let cut = offered.cut.iter();
+pub(crate) fn cut_lists<T>(collected: &CollectedList<T>, list: &'static str) -> Vec<CutListJson> {
+    let cut = collected.cut.iter();
     cut.map(|(server, cut)| CutListJson {
         server: server.as_str().to_owned(),
         list,

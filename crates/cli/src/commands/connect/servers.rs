@@ -167,11 +167,11 @@ fn check_usable(server: &Server) -> Result<(), Failure> {
             Err(Failure::NotUsed { name, why, hint })
         }
         DefinitionState::Native => {
-            let why = "the session's own web search replaces it".to_owned();
+            let why = "native web search is enabled, so Exa servers are not connected".to_owned();
             Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
         }
         DefinitionState::Shadowed => {
-            let why = "every definition of it is hidden".to_owned();
+            let why = "all of its definitions are shadowed".to_owned();
             Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
         }
     }

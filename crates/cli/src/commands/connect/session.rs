@@ -46,7 +46,7 @@ pub(crate) fn with_call<T>(
     Session { invocation, running, omissions }.run(catalog, work, show)
 }
 
-/// Does the same for a verb whose answer contains the values that were left out of servers.
+/// Does the same for a verb whose answer contains the omitted values of servers.
 pub(crate) fn with_checks<T>(
     invocation: &Invocation,
     catalog: &Catalog,
@@ -57,7 +57,7 @@ pub(crate) fn with_checks<T>(
     Session { invocation, running, omissions }.run(catalog, work, show)
 }
 
-/// Where the values are reported that were left out of servers.
+/// Where the omitted values of servers are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OmissionOutput {
     /// On stderr, after the answer.

@@ -56,7 +56,7 @@ fn missing(name: &str, snapshot: &Snapshot, servers: &ToolServers) -> Failure {
         || nearest(name, servers).map(|server| format!("the server {}", phrase::quoted(server)));
     let meant = near_tool.or_else(near_server).map(|meant| format!("did you mean {meant}?"));
     let hint = meant.or_else(|| not_searched(snapshot));
-    Failure::NotOffered { what: "Tool", name: name.to_owned(), hint }
+    Failure::ItemNotFound { what: "Tool", name: name.to_owned(), hint }
 }
 
 /// Returns a hint that names the servers that were not searched, because they are not connected.

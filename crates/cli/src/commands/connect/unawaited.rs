@@ -28,7 +28,7 @@ pub(crate) fn unawaited(runtime: &Runtime, snapshot: &Snapshot) -> Vec<Unawaited
 
 impl UnawaitedServer {
     /// Prints which server was not waited for, why, and how to retry.
-    pub(super) fn say(&self, invocation: &Invocation) {
+    pub(super) fn print(&self, invocation: &Invocation) {
         let ago = time_ago::time_ago(self.last.at, SystemTime::now());
         let why = clean(self.last.error.as_deref().unwrap_or_default());
         invocation.ui.notice(&format!(

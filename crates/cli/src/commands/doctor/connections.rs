@@ -107,10 +107,10 @@ fn connected(server: &ServerSnapshot) -> String {
 
 fn of_problem(name: &str, problem: &Problem) -> Check {
     let message = problem.message.clone();
-    let breaks = problem.is_error() || problem.code == LEFT_OUT;
+    let breaks = problem.is_error() || problem.code == OMITTED_VALUE;
     let check = if breaks { Check::failed(name, message) } else { Check::note(name, message) };
     Check { hint: problem.hint.clone(), ..check }
 }
 
-/// The problem code of values that were left out because they could not be resolved.
-const LEFT_OUT: &str = "left-out-value";
+/// The problem code of values that were omitted because they could not be resolved.
+const OMITTED_VALUE: &str = "omitted-value";

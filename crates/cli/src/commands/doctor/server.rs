@@ -9,7 +9,7 @@ use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::ui::phrase;
 
 /// Codes of warnings that probably prevent a server from working.
-const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "out-of-reach"];
+const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "unsupported"];
 
 /// Checks a server, as far as its state allows. `credentials` is `None` if the store is unreadable,
 /// which another check reports.
@@ -44,10 +44,10 @@ pub(super) fn check(
             ]
         }
         DefinitionState::Native => {
-            vec![Check::note(name, "is not connected: the session's own web search replaces it")]
+            vec![Check::note(name, "is not connected: native web search is enabled")]
         }
         DefinitionState::Shadowed => vec![
-            Check::note(name, "is not used: every definition of it is hidden")
+            Check::note(name, "is not used: all of its definitions are shadowed")
                 .hint(format!("wharf explain {}", phrase::word(name))),
         ],
     }

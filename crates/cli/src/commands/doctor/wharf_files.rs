@@ -30,31 +30,33 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
 }
 
 fn folder(home: &Path, env: &Env) -> Check {
-    let shown = env.display_path(home);
+    let rendered = env.display_path(home);
     match home.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Check::passed("home", format!("{shown} is created when it is needed"))
+            Check::passed("home", format!("{rendered} is created when it is needed"))
         }
-        Err(error) => Check::failed("home", format!("could not check {shown}: {error}"))
+        Err(error) => Check::failed("home", format!("could not check {rendered}: {error}"))
             .hint("check the folders above it, or set WHARF_HOME to a folder of yours"),
-        Ok(about) if !about.is_dir() => Check::failed("home", format!("{shown} is not a folder"))
-            .hint("move it; Wharf needs a folder there"),
+        Ok(about) if !about.is_dir() => {
+            Check::failed("home", format!("{rendered} is not a folder"))
+                .hint("move it; Wharf needs a folder there")
+        }
         Ok(_) if is_open_to_others(home) => {
-            Check::failed("home", format!("other users can read {shown}"))
-                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
+            Check::failed("home", format!("other users can read {rendered}"))
+                .hint(format!("chmod 700 {}", shell::quote_path(&rendered)))
         }
         // Only the mode is checked, because a test write would change the folder.
         Ok(about) if !may_owner_write(&about) => {
-            Check::failed("home", format!("{shown} is not writable by its owner"))
-                .hint(format!("chmod 700 {}", shell::quote_path(&shown)))
+            Check::failed("home", format!("{rendered} is not writable by its owner"))
+                .hint(format!("chmod 700 {}", shell::quote_path(&rendered)))
         }
-        Ok(_) => Check::passed("home", private(&shown)),
+        Ok(_) => Check::passed("home", private(&rendered)),
     }
 }
 
 /// Returns the text for a private file, on systems where the mode was checked.
-fn private(shown: &str) -> String {
-    if cfg!(unix) { format!("{shown} is private") } else { format!("{shown} exists") }
+fn private(rendered: &str) -> String {
+    if cfg!(unix) { format!("{rendered} is private") } else { format!("{rendered} exists") }
 }
 
 #[cfg(unix)]
@@ -112,15 +114,15 @@ fn trust(home: &Path, catalog: &Catalog, env: &Env) -> Vec<Check> {
 
 fn credentials(home: &Path, env: &Env) -> Check {
     let path = home.join("credentials.json");
-    let shown = env.display_path(&path);
+    let rendered = env.display_path(&path);
     match Credentials::load(env) {
         Err(error) => unusable_credentials(&error),
         Ok(_) if !path.exists() => Check::passed("credentials", "none are stored"),
         Ok(_) if is_open_to_others(&path) => {
-            Check::failed("credentials", format!("others can read {shown}"))
-                .hint(format!("chmod 600 {}", shell::quote_path(&shown)))
+            Check::failed("credentials", format!("others can read {rendered}"))
+                .hint(format!("chmod 600 {}", shell::quote_path(&rendered)))
         }
-        Ok(_) => Check::passed("credentials", private(&shown)),
+        Ok(_) => Check::passed("credentials", private(&rendered)),
     }
 }
 

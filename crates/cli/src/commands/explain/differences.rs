@@ -20,11 +20,11 @@ pub(super) fn differences(other: &Server, counting: &Server) -> Vec<String> {
     );
     let words = |args: &[WrittenText]| args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>();
     if words(&theirs.args) != words(&ours.args) {
-        let shown = |args: &Option<Vec<String>>| {
+        let render = |args: &Option<Vec<String>>| {
             let words = args.iter().flatten().map(|word| phrase::word(word));
             words.collect::<Vec<_>>().join(" ")
         };
-        lines.differing("args differ", &shown(&there.args), &shown(&here.args));
+        lines.differing("args differ", &render(&there.args), &render(&here.args));
     }
     lines.pairs("env", &theirs.env, &ours.env);
     lines.written("cwd", (&theirs.cwd, &there.cwd).into(), (&ours.cwd, &here.cwd).into());
@@ -57,8 +57,8 @@ impl DifferenceLines {
     /// Compares two texts.
     fn text(&mut self, field: &str, there: Option<&str>, here: Option<&str>) {
         if there != here {
-            let shown = |text: Option<&str>| text.map_or_else(String::new, phrase::word);
-            self.differing(&format!("{field} differs"), &shown(there), &shown(here));
+            let render = |text: Option<&str>| text.map_or_else(String::new, phrase::word);
+            self.differing(&format!("{field} differs"), &render(there), &render(here));
         }
     }
 
@@ -66,10 +66,10 @@ impl DifferenceLines {
     fn written(&mut self, field: &str, there: WrittenField<'_>, here: WrittenField<'_>) {
         let text = |field: WrittenField<'_>| field.written.as_ref().map(|text| text.text.clone());
         if text(there) != text(here) {
-            let shown = |field: WrittenField<'_>| {
+            let render = |field: WrittenField<'_>| {
                 field.redacted.as_deref().map_or_else(String::new, phrase::word)
             };
-            self.differing(&format!("{field} differs"), &shown(there), &shown(here));
+            self.differing(&format!("{field} differs"), &render(there), &render(here));
         }
     }
 
@@ -107,11 +107,11 @@ impl DifferenceLines {
     }
 
     fn differing(&mut self, what: &str, there: &str, here: &str) {
-        let shown = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
+        let render = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
         self.0.push(if there == here {
             format!("{what}: in a redacted part")
         } else {
-            format!("{what}: {} (the winner: {})", shown(there), shown(here))
+            format!("{what}: {} (the winner: {})", render(there), render(here))
         });
     }
 }

@@ -74,12 +74,12 @@ impl ExplanationText<'_> {
             }
             DefinitionState::Native => {
                 format!(
-                    "{name} is not connected: the session's own web search replaces it. \
+                    "{name} is not connected: native web search is enabled. \
                      It is in {from}."
                 )
             }
             DefinitionState::Shadowed => {
-                format!("{name} is not used: every definition of it is hidden.")
+                format!("{name} is not used: all of its definitions are shadowed.")
             }
         }
     }
@@ -198,9 +198,9 @@ impl ExplanationText<'_> {
 
     fn problems(&self, text: &mut Lines) {
         // The first error of an invalid server is in the first sentence, and its hint at the end.
-        let said = self.first_error();
+        let first_error = self.first_error();
         let others: Vec<&Problem> =
-            self.best.problems.iter().filter(|problem| Some(*problem) != said).collect();
+            self.best.problems.iter().filter(|problem| Some(*problem) != first_error).collect();
         if !others.is_empty() {
             text.add("\nProblems:");
         }

@@ -38,7 +38,7 @@ impl Failure {
             | Self::Invalid { hint, .. }
             | Self::Ambiguous { hint, .. } => Some(hint.clone()),
             Self::NotConnected { name, failure } => tip(name, failure),
-            Self::NotOffered { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
+            Self::ItemNotFound { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
             Self::TimedOut { .. } => Some("raise --timeout".to_owned()),
             Self::Manage(error) => change_hint(error),

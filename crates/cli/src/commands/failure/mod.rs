@@ -71,16 +71,16 @@ pub(crate) enum Failure {
     #[error("Server {} is not used: {why}", phrase::quoted(.name))]
     NotUsed { name: String, why: String, hint: String },
     /// The definition is invalid.
-    #[error("Server {} cannot be used, its definition is invalid: {why}", phrase::quoted(.name))]
+    #[error("Server {} has an invalid definition: {why}", phrase::quoted(.name))]
     Invalid { name: String, why: String, hint: String },
     /// Connecting to the server failed.
     #[error("Failed to connect to {}: {}", phrase::quoted(.name), .failure.message)]
     NotConnected { name: String, failure: Arc<wharf::ServerFailure> },
-    /// No server has such a tool, resource or prompt.
+    /// No server has this tool, resource or prompt.
     #[error("{what} {} not found", phrase::quoted(.name))]
-    NotOffered { what: &'static str, name: String, hint: Option<String> },
+    ItemNotFound { what: &'static str, name: String, hint: Option<String> },
     /// Several servers have it.
-    #[error("{what} {} is offered by several servers: {servers}", phrase::quoted(.name))]
+    #[error("{what} {} exists on several servers: {servers}", phrase::quoted(.name))]
     Ambiguous { what: &'static str, name: String, servers: String, hint: String },
     /// A request to a server failed.
     #[error(transparent)]
@@ -92,7 +92,7 @@ pub(crate) enum Failure {
     #[error("cancelled")]
     Cancelled,
     /// The async runtime could not be created.
-    #[error("could not prepare to connect")]
+    #[error("could not create the async runtime")]
     Prepare(#[source] io::Error),
     /// A file could not be read or written.
     #[error("could not {verb} {path}")]

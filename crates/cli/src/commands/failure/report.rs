@@ -86,23 +86,23 @@ impl ErrorReport {
 
 /// Returns what failed and why, on one line.
 fn message(failure: &Failure) -> String {
-    let mut said = failure.to_string();
+    let mut message = failure.to_string();
     let mut source = failure.source();
     while let Some(cause) = source {
         let words = cause.to_string();
         // The text of some errors already ends with the text of their cause.
-        if !said.ends_with(&words) {
-            said = format!("{said}: {words}");
+        if !message.ends_with(&words) {
+            message = format!("{message}: {words}");
         }
         source = cause.source();
     }
-    said
+    message
 }
 
 fn code(failure: &Failure) -> &'static str {
     match failure {
         Failure::Discovery(_) => "discovery-failed",
-        Failure::NotFound { .. } | Failure::NotOffered { .. } => "not-found",
+        Failure::NotFound { .. } | Failure::ItemNotFound { .. } => "not-found",
         Failure::Disabled { .. } => "disabled",
         Failure::NotUsed { .. } | Failure::Invalid { .. } => "not-used",
         Failure::Ambiguous { .. } => "ambiguous",

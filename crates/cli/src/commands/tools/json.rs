@@ -78,7 +78,7 @@ impl<'a> ToolsJson<'a> {
     }
 }
 
-/// Collects the problems: colliding names, tools that were set aside, and so on.
+/// Collects the problems: colliding names, tools that were omitted, and so on.
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     let of_servers = snapshot.servers().flat_map(|server| server.problems());
     snapshot.registry().problems().iter().cloned().chain(of_servers).collect()

@@ -46,7 +46,7 @@ pub(crate) struct ToolsArgs {
     #[arg(long)]
     fresh: bool,
     #[command(flatten, next_help_heading = "A server that is not configured")]
-    given: ServerArgs,
+    server_args: ServerArgs,
 }
 
 /// Which tools to show.
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &Invocation) -> Result<Exit, Fai
 }
 
 fn query(args: &ToolsArgs, invocation: &Invocation) -> Result<ToolsQuery, Failure> {
-    if let Some(catalog) = connect::one_off::catalog(&args.given, invocation)? {
+    if let Some(catalog) = connect::one_off::catalog(&args.server_args, invocation)? {
         let (catalog, servers) = connect::one_off::only_server(catalog);
         return Ok(ToolsQuery { catalog, servers, tool: args.name.clone(), is_one_server: true });
     }
@@ -163,14 +163,14 @@ fn show(
         let errors = query.catalog.problems.iter().filter(|problem| problem.is_error());
         ui.problems(errors, &invocation.env);
     }
-    listed.say(&[], invocation);
+    listed.print_errors(&[], invocation);
     if let Some(name) = args.name.as_deref().filter(|_| query.is_one_server) {
         text::also_a_tool(name, invocation).inspect(|note| ui.notice(note));
     }
     let cut: Vec<_> = snapshot.servers().filter_map(|it| it.cut_problem()).collect();
     ui.problems(&cut, &invocation.env);
     ui.problems(registry.problems(), &invocation.env);
-    ui.problems(&text::set_aside(snapshot), &invocation.env);
+    ui.problems(&text::omitted_tools(snapshot), &invocation.env);
     if !ui.json && tools.is_empty() && !words.is_empty() {
         ui.notice(&text::nothing_found(&words, registry.tools().len()));
     } else if !ui.json {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use wharf::tools::{Freshness, TOOLS_SET_ASIDE, Tool};
+use wharf::tools::{Freshness, OMITTED_TOOLS, Tool};
 use wharf::{Options, Snapshot, Status, cached_tools};
 use wharf_config::Problem;
 use wharf_config::text::clean;
@@ -80,10 +80,10 @@ pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String>
     Some(format!("note: {name} is also a tool of {servers}: wharf tools {}", phrase::word(&path)))
 }
 
-/// Collects the problems of tools that were set aside.
-pub(super) fn set_aside(snapshot: &Snapshot) -> Vec<Problem> {
+/// Collects the problems of tools that were omitted.
+pub(super) fn omitted_tools(snapshot: &Snapshot) -> Vec<Problem> {
     let problems = snapshot.servers().flat_map(|server| server.problems());
-    problems.filter(|problem| problem.code == TOOLS_SET_ASIDE).collect()
+    problems.filter(|problem| problem.code == OMITTED_TOOLS).collect()
 }
 
 /// Describes one tool: what it is, and how to call it.

@@ -62,16 +62,16 @@ pub(super) fn arguments(definition: &Definition) -> Vec<String> {
     let command = definition.fields.command.as_ref().map_or("", |command| command.text.as_str());
     let mut program_is_known = !is_launcher(command);
     let mut before = "";
-    let mut shown = Vec::new();
+    let mut redacted = Vec::new();
     for WrittenText { text, .. } in &definition.fields.args {
         let hidden = program_is_known.then(|| redact(text, before, definition)).flatten();
         program_is_known |= names_a_program(text, before);
         // A redacted value is not a flag for the next argument.
         before = if hidden.is_some() { "" } else { text };
         let plain = || if is_plain_address(text) { redact_url(text) } else { text.clone() };
-        shown.push(hidden.unwrap_or_else(plain));
+        redacted.push(hidden.unwrap_or_else(plain));
     }
-    shown
+    redacted
 }
 
 /// Redacts the value of a flag that takes a secret.

@@ -217,8 +217,8 @@ fn trust_folder(catalog: &Catalog, invocation: &Invocation) -> Result<Exit, Fail
     // The outermost folder is the root of the repository, or the working folder outside of one.
     let folder = catalog.project_folders.last().ok_or(Failure::NotAProject)?;
     update_record(invocation, |record| record.accept_folder(folder))?;
-    let shown = phrase::path(folder, &invocation.env);
-    let message = format!("Trusted the folder {shown}: your own servers may run in it.");
+    let rendered = phrase::path(folder, &invocation.env);
+    let message = format!("Trusted the folder {rendered}: your own servers may run in it.");
     let folder = Some(folder.to_string_lossy().into_owned());
     TrustReport { ok: true, names: Vec::new(), folder, message }.show(invocation)
 }

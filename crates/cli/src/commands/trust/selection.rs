@@ -24,7 +24,7 @@ impl TrustSelection {
         let asks = self.names.is_empty() && !self.all && !self.folder;
         if asks && !invocation.ui.can_ask {
             return Err(Failure::Usage {
-                message: "there is no terminal to ask on",
+                message: "cannot ask: stdin or stderr is not a terminal",
                 hint: "name the servers, or use --all or --folder",
             });
         }

@@ -98,12 +98,12 @@ fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
     let target = file.real_path.as_ref();
     let target = target.map(|path| format!(" (is {})", phrase::path(path, env)));
     let own = if file.is_in_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
-    let shown = format!("{}{}{own}", escape_invisible(written), target.unwrap_or_default());
+    let rendered = format!("{}{}{own}", escape_invisible(written), target.unwrap_or_default());
     let Some(variables) = &file.variables else {
-        lines.labelled("env file", &format!("{shown}{}", style::warning("  (cannot be read)")));
+        lines.labelled("env file", &format!("{rendered}{}", style::warning("  (cannot be read)")));
         return;
     };
-    lines.labelled("env file", &shown);
+    lines.labelled("env file", &rendered);
     let (warned, others): (Vec<&String>, Vec<&String>) =
         variables.iter().partition(|name| VariableRisk::on(name) == VariableRisk::LoadsCode);
     let more = others.len().saturating_sub(MOST_VARIABLES);
@@ -126,8 +126,9 @@ fn env_file(written: &str, file: &EnvFile, env: &Env, lines: &mut Lines) {
 fn used_file(file: &UsedFile, env: &Env, lines: &mut Lines) {
     let target = file.real_path.as_ref().map(|path| format!(" (is {})", phrase::path(path, env)));
     let remark = if file.is_in_repository { String::new() } else { style::bad(NOT_OF_PROJECT) };
-    let shown = format!("{}{}{remark}", escape_invisible(&file.named), target.unwrap_or_default());
-    lines.labelled("reads", &shown);
+    let rendered =
+        format!("{}{}{remark}", escape_invisible(&file.named), target.unwrap_or_default());
+    lines.labelled("reads", &rendered);
 }
 
 /// Adds the credential and the OAuth settings.
@@ -222,10 +223,11 @@ impl PairWriter<'_> {
     fn add(&self, label: &str, between: &str, pairs: &[(String, WrittenText)], lines: &mut Lines) {
         for (name, value) in pairs {
             let own = if label == "env" { VariableRisk::on(name) } else { VariableRisk::None };
-            let (shown, about) = self.value(value);
+            let (rendered, about) = self.value(value);
             let about =
                 about.map(|about| style::warning(&format!("  ({about})"))).unwrap_or_default();
-            let line = format!("{}{between}{shown}{about}{}", escape_invisible(name), remark(own));
+            let line =
+                format!("{}{between}{rendered}{about}{}", escape_invisible(name), remark(own));
             lines.labelled(label, &line);
         }
     }

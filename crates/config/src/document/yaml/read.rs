@@ -129,16 +129,16 @@ impl<'text> YamlReader<'text> {
     /// Corrects the line of two kinds of scalars: the parser puts an omitted one at the next token,
     /// and one after `|` or `>` at its first line of text.
     fn line_of_scalar(&self, scalar: &Scalar<'text>, mark: Marker) -> u32 {
-        let is_left_out = scalar.style == ScalarStyle::Plain && scalar.text.is_empty();
+        let is_omitted = scalar.style == ScalarStyle::Plain && scalar.text.is_empty();
         let is_block = matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded);
         let is_marked = scalar.anchor != 0 || scalar.has_tag;
         let line = self.line(mark);
-        if is_marked || !(is_left_out || is_block) {
+        if is_marked || !(is_omitted || is_block) {
             return line;
         }
         match self.open.last().map(|container| &container.content) {
             Some(Content::Map { key: Some(PendingKey::Named(key)), .. }) => key.line,
-            None if is_left_out => 1,
+            None if is_omitted => 1,
             _ if is_block && !scalar.text.is_empty() => line.saturating_sub(1).max(1),
             _ => line,
         }

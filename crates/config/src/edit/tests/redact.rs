@@ -94,9 +94,9 @@ fn the_name_of_a_server_does_not_disable_redaction() {
     for name in ["credentialId", "env_vars", "my-env-var", "env_http_headers"] {
         let text =
             format!(r#"{{"{name}": {{"env": {{"A": "AKIA0"}}, "args": ["--token", "AKIA0"]}}}}"#);
-        let shown =
+        let expected =
             format!(r#"{{"{name}": {{"env": {{"A": "•••"}}, "args": ["--token", "•••"]}}}}"#);
-        assert_eq!(redact(&text, Notation::Json), shown);
+        assert_eq!(redact(&text, Notation::Json), expected);
     }
 }
 

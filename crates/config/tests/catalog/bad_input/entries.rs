@@ -298,12 +298,12 @@ fn terminal_escapes_in_names_and_values_never_reach_a_message() {
         long = "y".repeat(10_000)
     );
     let world = world().with("~/.wharf/mcp.json", text);
-    let shown = world.show_problems();
-    let messages = shown.replace('\n', " ");
+    let rendered = world.show_problems();
+    let messages = rendered.replace('\n', " ");
     assert!(!messages.contains(char::is_control), "{messages:?}");
     assert!(!messages.contains('\u{202e}'), "{messages:?}");
     assert!(messages.len() < 5_000, "{messages}");
-    assert_snapshot!(shown, @r#"
+    assert_snapshot!(rendered, @r#"
     warning wrong-type ~/.wharf/mcp.json:5: "env.A\u{1b}[31m" must be a string, not a number; read as text (put the value in quotes)
     warning unusual-name ~/.wharf/mcp.json:2: the name has control characters (use letters, numbers, dash, underscore and dot)
     warning unusual-name ~/.wharf/mcp.json:3: the name has control characters (use letters, numbers, dash, underscore and dot)

@@ -92,8 +92,8 @@ fn a_variable_with_servers_replaces_every_file() {
         let world = world()
             .with(".cursor/mcp.json", r#"{ "mcpServers": { "b": { "command": "x" } } }"#)
             .with_variable("WHARF_MCP_SERVERS", text);
-        let shown = world.show().replace(":2,", ":1,").replace("SERVERS:2", "SERVERS:1");
-        assert_eq!(shown, "a: enabled stdio, env env WHARF_MCP_SERVERS:1\n");
+        let rendered = world.show().replace(":2,", ":1,").replace("SERVERS:2", "SERVERS:1");
+        assert_eq!(rendered, "a: enabled stdio, env env WHARF_MCP_SERVERS:1\n");
     }
 }
 
@@ -134,7 +134,7 @@ fn a_broken_variable_of_another_program_is_a_problem() {
 
 fn error(world: &World) -> String {
     let error = world.try_load().expect_err("an error");
-    let shown = format!("{error} ({})", error.hint());
-    assert!(!format!("{shown} {error:?}").contains(CANARY), "quotes a value: {error:?}");
-    world.without_root(&shown)
+    let rendered = format!("{error} ({})", error.hint());
+    assert!(!format!("{rendered} {error:?}").contains(CANARY), "quotes a value: {error:?}");
+    world.without_root(&rendered)
 }

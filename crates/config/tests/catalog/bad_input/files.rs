@@ -80,7 +80,7 @@ mod unix {
         let world = world();
         symlink(world.path("~/other"), world.new_path(CURSOR)).expect("a link");
         symlink(world.path(CURSOR), world.path("~/other")).expect("a link");
-        assert_snapshot!(world.show_problems(), @r#"error link-loop ~/.cursor/mcp.json: "mcp.json" is a link that leads back to itself (remove the link)"#);
+        assert_snapshot!(world.show_problems(), @r#"error link-loop ~/.cursor/mcp.json: "mcp.json" is a symbolic link to itself (remove the link)"#);
     }
 
     #[test]
@@ -106,8 +106,8 @@ mod unix {
         let world = world().with(CURSOR, r#"{ "mcpServers": {} }"#);
         let folder = world.path("~/.cursor");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).expect("a mode");
-        let shown = world.show_problems();
+        let rendered = world.show_problems();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("a mode");
-        assert!(shown.is_empty() || shown.contains("Permission denied"), "{shown}");
+        assert!(rendered.is_empty() || rendered.contains("Permission denied"), "{rendered}");
     }
 }

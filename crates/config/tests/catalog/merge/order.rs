@@ -48,9 +48,9 @@ fn render(files: &[(&str, String)], trust_project: bool) -> String {
     let empty = World::new();
     let mut world = files.iter().fold(empty, |world, (place, text)| world.with(place, text));
     world.options.trust_project = trust_project;
-    let shown = world.show();
-    assert_eq!(world.show(), shown, "the second load");
-    shown
+    let rendered = world.show();
+    assert_eq!(world.show(), rendered, "the second load");
+    rendered
 }
 
 proptest! {

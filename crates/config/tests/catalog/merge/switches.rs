@@ -16,10 +16,10 @@ fn a_winner_that_cannot_be_used_keeps_its_name() {
         ("~/.cursor/mcp.json", r#"{ "mcpServers": { "a": { "url": "nowhere" } } }"#),
         (".cursor/mcp.json", r#"{ "mcpServers": { "a": { "command": "x" } } }"#),
     ];
-    let shown = winners.map(|(place, text)| {
+    let rendered = winners.map(|(place, text)| {
         World::new().with(place, text).with("~/.lmstudio/mcp.json", &below).show()
     });
-    assert_snapshot!(shown.join("\n"), @r#"
+    assert_snapshot!(rendered.join("\n"), @r#"
     a: disabled stdio, cursor user ~/.cursor/mcp.json:1, switched off by "disabled"
     a: shadowed stdio, lmstudio user ~/.lmstudio/mcp.json:1, by cursor user ~/.cursor/mcp.json
 
@@ -44,8 +44,8 @@ fn an_untrusted_entry_warns_of_shadowing_even_if_disabled_or_invalid() {
         let world = World::new()
             .with(".cursor/mcp.json", format!("{{ \"mcpServers\": {{ \"a\": {entry} }} }}"))
             .with("~/.lmstudio/mcp.json", server("a", "mine"));
-        let shown = world.show();
-        assert!(shown.contains("hides your \"a\" from ~/.lmstudio/mcp.json"), "{shown}");
+        let rendered = world.show();
+        assert!(rendered.contains("hides your \"a\" from ~/.lmstudio/mcp.json"), "{rendered}");
     }
 }
 
@@ -160,6 +160,6 @@ fn unreadable_settings_are_a_problem_and_the_defaults_apply() {
         .with("~/.wharf/config.toml", "[discovery\n");
     assert_snapshot!(world.show(), @"
     a: enabled stdio, cursor user ~/.cursor/mcp.json:1
-    error syntax ~/.wharf/config.toml:1: not valid TOML: unclosed table, expected `]` (column 11) (fix this line; the whole file is ignored until then)
+    error syntax ~/.wharf/config.toml:1: not valid TOML: unclosed table, expected `]` (column 11) (correct the line; until then the file is ignored)
     ");
 }

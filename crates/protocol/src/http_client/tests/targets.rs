@@ -2,10 +2,10 @@
 
 use super::super::{HttpTarget, HttpTargetError};
 
-fn check(address: &str, shown: &str) {
+fn check(address: &str, expected: &str) {
     let target: HttpTarget = address.parse().unwrap();
-    assert_eq!(target.to_string(), shown);
-    assert_eq!(format!("{target:?}"), format!("Target({shown})"));
+    assert_eq!(target.to_string(), expected);
+    assert_eq!(format!("{target:?}"), format!("Target({expected})"));
 }
 
 #[test]

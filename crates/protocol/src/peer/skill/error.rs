@@ -36,7 +36,7 @@ pub enum SkillError {
         limit: u64,
     },
     /// The size of the file differs from the listed size.
-    #[error("`{uri}` has {found} bytes, but {listed} were listed")]
+    #[error("`{uri}` has {found} bytes, but {listed} were listed; reload the skill list")]
     Size {
         /// The file.
         uri: String,

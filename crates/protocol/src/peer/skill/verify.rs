@@ -69,7 +69,11 @@ mod tests {
 
     #[test]
     fn a_different_size_is_rejected() {
-        check(Some(ABC), Some(4), "`skill://a/b` has 3 bytes, but 4 were listed");
+        check(
+            Some(ABC),
+            Some(4),
+            "`skill://a/b` has 3 bytes, but 4 were listed; reload the skill list",
+        );
     }
 
     #[test]

@@ -334,11 +334,11 @@ mod tests {
 
     async fn texts(reader: &mut EventQueueReader) -> String {
         let events = reader.next().await.unwrap_or_default();
-        let shown: Vec<_> = events
+        let rendered: Vec<_> = events
             .iter()
             .map(|event| format!("{}:{}", event.number, String::from_utf8_lossy(&event.text)))
             .collect();
-        shown.join(" ")
+        rendered.join(" ")
     }
 
     #[tokio::test]

@@ -105,7 +105,7 @@ async fn a_server_request_is_on_the_stream_of_its_call_and_is_answered_by_post()
 async fn a_cancelled_call_ends_its_stream_without_an_answer() {
     let (mut test, web) = legacy_server("2025-11-25").await;
     let body = legacy(1, "tools/call", &tool("slow"));
-    let calling = web.post(&body, &[]);
+    let call = web.post(&body, &[]);
     let cancelling = async {
         test.wait_for("slow started").await;
         let note =
@@ -113,7 +113,7 @@ async fn a_cancelled_call_ends_its_stream_without_an_answer() {
         assert_eq!(web.post(note, &[]).await.status(), 202);
         test.wait_for("slow cancelled").await;
     };
-    let (reply, ()) = tokio::join!(calling, cancelling);
+    let (reply, ()) = tokio::join!(call, cancelling);
     assert_eq!(reply.status_and_text().await, "202 ");
 }
 

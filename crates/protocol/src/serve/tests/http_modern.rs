@@ -34,9 +34,9 @@ async fn a_request_needs_no_session() {
 }
 
 async fn refused(web: &HttpTestClient, body: &str, headers: &[(&str, &str)], expected: &str) {
-    let shown = web.post(body, headers).await.status_and_text().await;
-    assert!(shown.starts_with(expected), "{shown}\n  for {body} {headers:?}");
-    assert!(shown.contains(r#""id":1,"#), "{shown}");
+    let rendered = web.post(body, headers).await.status_and_text().await;
+    assert!(rendered.starts_with(expected), "{rendered}\n  for {body} {headers:?}");
+    assert!(rendered.contains(r#""id":1,"#), "{rendered}");
 }
 
 #[tokio::test]
@@ -125,9 +125,9 @@ async fn a_modern_stream_has_no_event_ids() {
 async fn closing_the_connection_cancels_the_call() {
     let (mut test, web) = test_server().await;
     {
-        let calling = call(&web, "slow", "{}");
+        let call = call(&web, "slow", "{}");
         tokio::select! {
-            _ = calling => panic!("the call was answered"),
+            _ = call => panic!("the call was answered"),
             _ = test.wait_for("slow started") => {}
         }
     }

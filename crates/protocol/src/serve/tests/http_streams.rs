@@ -145,7 +145,7 @@ async fn closing_ends_streams_and_lets_calls_finish() {
     let (mut test, web) = legacy_server("2025-11-25").await;
     let stream = web.send(Method::GET, "", &[]).await;
     let body = legacy(1, "tools/call", &tool("gate"));
-    let calling = async { web.post(&body, &[]).await.text().await };
+    let call = async { web.post(&body, &[]).await.text().await };
     let server = test.server.clone();
     let closing = async {
         test.wait_for("gate reached").await;
@@ -156,6 +156,6 @@ async fn closing_ends_streams_and_lets_calls_finish() {
         };
         tokio::join!(close, ending);
     };
-    let (answer, ()) = tokio::join!(calling, closing);
+    let (answer, ()) = tokio::join!(call, closing);
     assert!(answer.contains("gate passed"), "{answer}");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Event, EventParser};
+use super::{EventParser, SseEvent};
 
 /// Parses a stream in one chunk, in single bytes and in chunks whose sizes come from its own bytes.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn check(stream: &[u8]) {
 }
 
 /// The events of a stream, the unterminated event at its end, and whether an event was too large.
-pub(super) type Parsed = (Vec<Event>, Option<Event>, bool);
+pub(super) type Parsed = (Vec<SseEvent>, Option<SseEvent>, bool);
 
 /// Parses a stream that arrives in chunks of these sizes; the rest is the last chunk.
 pub(super) fn parse(stream: &[u8], limit: usize, sizes: impl IntoIterator<Item = usize>) -> Parsed {
@@ -128,9 +128,9 @@ impl ReferenceEvent {
         }
     }
 
-    fn finish(self) -> Option<Event> {
+    fn finish(self) -> Option<SseEvent> {
         let is_returned = self.data.is_some() || self.id.is_some() || self.retry.is_some();
-        is_returned.then(|| Event {
+        is_returned.then(|| SseEvent {
             id: self.id.map(Into::into),
             name: self.name.map(Into::into),
             data: self.data.unwrap_or_default().into(),

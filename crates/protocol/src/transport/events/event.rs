@@ -10,7 +10,7 @@ use bytestring::ByteString;
 /// The parser returns an event if it has a `data`, an `id` or a `retry` line. An event without data
 /// matters only for resuming a stream; its `data` is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct SseEvent {
     /// The position to resume the stream from (`Last-Event-ID`); empty if the server resets it.
     pub(crate) id: Option<ByteString>,
     /// The type of the event (`event:`); `message` if there is none.
@@ -21,7 +21,7 @@ pub(crate) struct Event {
     pub(crate) retry: Option<Duration>,
 }
 
-impl Event {
+impl SseEvent {
     /// Tells whether the event is an ordinary message; only those carry JSON-RPC.
     pub(crate) fn is_message(&self) -> bool {
         self.name.as_ref().is_none_or(|name| name.is_empty() || name == "message")

@@ -13,5 +13,5 @@ mod tests;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use check::check;
-pub(crate) use event::Event;
+pub(crate) use event::SseEvent;
 pub(crate) use parser::EventParser;

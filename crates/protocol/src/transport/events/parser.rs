@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use bytestring::ByteString;
 use memchr::memchr2;
 
-use super::event::{Event, EventTooLarge};
+use super::event::{EventTooLarge, SseEvent};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -68,7 +68,7 @@ impl EventParser {
     /// Returns the next complete event, or `None` if it needs more input.
     ///
     /// After an error the parser ignores the rest of the stream, because it has lost its position.
-    pub(crate) fn next_event(&mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub(crate) fn next_event(&mut self) -> Result<Option<SseEvent>, EventTooLarge> {
         self.skip_byte_order_mark();
         while let Some(line) = self.next_line()? {
             if let ParsedLine::Content(line) = line
@@ -84,7 +84,7 @@ impl EventParser {
     ///
     /// The specification drops such an event. Some servers forget the last empty line, so the
     /// caller decides: data that is a whole JSON text is probably not truncated.
-    pub(crate) fn finish(&mut self) -> Result<Option<Event>, EventTooLarge> {
+    pub(crate) fn finish(&mut self) -> Result<Option<SseEvent>, EventTooLarge> {
         if self.has_failed {
             return Ok(None);
         }
@@ -180,7 +180,7 @@ struct PartialEvent {
 
 impl PartialEvent {
     /// Adds a line; returns the event if the line terminates it.
-    fn add_line(&mut self, line: &Bytes) -> Option<Event> {
+    fn add_line(&mut self, line: &Bytes) -> Option<SseEvent> {
         if line.is_empty() {
             return std::mem::take(self).finish();
         }
@@ -209,12 +209,12 @@ impl PartialEvent {
         None
     }
 
-    fn finish(self) -> Option<Event> {
+    fn finish(self) -> Option<SseEvent> {
         let Self { id, name, data, retry, .. } = self;
         if matches!(data, EventData::None) && id.is_none() && retry.is_none() {
             return None;
         }
-        Some(Event { id, name, data: data.into_bytes(), retry })
+        Some(SseEvent { id, name, data: data.into_bytes(), retry })
     }
 }
 

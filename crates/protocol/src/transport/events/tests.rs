@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::check::parse;
 use super::event::EventTooLarge;
-use super::{Event, EventParser, check};
+use super::{EventParser, SseEvent, check};
 
 /// Parses a stream in all ways and compares the events, written as `id|name|data|retry`.
 fn expect(stream: &str, expected: &[&str]) {
@@ -18,7 +18,7 @@ fn expect(stream: &str, expected: &[&str]) {
     assert_eq!(described, expected);
 }
 
-fn describe(event: &Event) -> String {
+fn describe(event: &SseEvent) -> String {
     let text = |value: &Option<bytestring::ByteString>| {
         value.as_ref().map_or("-".to_owned(), ToString::to_string)
     };
@@ -81,8 +81,8 @@ fn an_unterminated_event_is_returned_separately() {
 
 #[test]
 fn a_message_is_distinguished_from_other_events() {
-    let named = |name: &'static str| Event { name: Some(name.into()), ..Event::default() };
-    assert!(Event::default().is_message());
+    let named = |name: &'static str| SseEvent { name: Some(name.into()), ..SseEvent::default() };
+    assert!(SseEvent::default().is_message());
     assert!(named("message").is_message());
     assert!(!named("endpoint").is_message());
 }

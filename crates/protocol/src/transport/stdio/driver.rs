@@ -11,8 +11,10 @@ use tokio::sync::oneshot;
 use super::lines::{LineBuffer, OutputLine};
 use super::multiline::MultilineMessage;
 use super::stdout_reader::read_more;
-use super::writer::{SendError, WriteMode, Writer};
-use crate::session::{EndReason, MessageSender, RequestOutcome, SessionCore, SessionEnd, Warning};
+use super::writer::{WriteError, WriteMode, Writer};
+use crate::session::{
+    EndReason, MessageSender, RequestOutcome, SessionCore, SessionEnd, SessionViolation,
+};
 use crate::transport::process::{GracePeriod, Process, StderrTail, Stdout};
 
 /// After stdout, stdin or the process ends: how long to wait for the exit or the rest of stdout.
@@ -71,7 +73,7 @@ impl StdioTransport {
         id: u64,
         message: Vec<u8>,
         outstanding: usize,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), WriteError> {
         let mode = if outstanding <= 1 { WriteMode::Immediate } else { WriteMode::Batched };
         self.writer.write_line(Some(id), with_newline(message), mode)
     }
@@ -161,7 +163,7 @@ impl Reader {
                 self.junk = if is_message { 0 } else { self.junk + 1 };
             }
             OutputLine::TooLong(start) => {
-                self.core.warnings.add(Warning::Oversized);
+                self.core.violations.add(SessionViolation::Oversized);
                 let pending = &self.core.pending;
                 let asked = guess_id(&start).map_or_else(|| pending.ids(), |id| vec![id]);
                 for id in asked {

@@ -13,4 +13,4 @@ mod writer;
 
 pub(crate) use driver::{StdioTransport, open};
 pub(crate) use lines::{LineBuffer, OutputLine};
-pub(crate) use writer::SendError;
+pub(crate) use writer::WriteError;

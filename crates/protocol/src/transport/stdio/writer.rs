@@ -1,8 +1,9 @@
-//! Writes lines to the server's stdin in order; the caller writes itself if the queue is empty.
+//! Writes lines to the server's stdin in order; if the queue is empty, the caller writes to the
+//! pipe directly.
 //!
 //! One lock covers the queue and the pipe, so lines never mix. A single caller writes immediately
-//! and saves a task switch; otherwise lines are queued and the driver writes them in batches. A
-//! line of which no byte was written can be cancelled, so unsent requests are known.
+//! and saves a task switch; otherwise lines are queued and the driver task writes them in batches.
+//! A line of which no byte was written can be cancelled, so unsent requests are known.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -24,14 +25,14 @@ const KEPT_CAPACITY: usize = 256;
 
 /// Why a line was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendError {
+pub(crate) enum WriteError {
     /// The server's stdin is closed.
     Closed,
     /// The server does not read, and the queue is full.
     Full,
 }
 
-/// Whether to write immediately or to let the driver batch several lines.
+/// Whether to write immediately or to let the driver task batch several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteMode {
     Immediate,
@@ -63,16 +64,16 @@ impl Writer {
         id: Option<u64>,
         line: Vec<u8>,
         mode: WriteMode,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), WriteError> {
         if let Some(tracer) = &self.tracer {
             tracer.record(TraceEvent::Sent(&line));
         }
         let mut state = self.state();
         let WriterState { stdin_pipe, queue } = &mut *state;
-        let Some(stdin_pipe) = stdin_pipe else { return Err(SendError::Closed) };
+        let Some(stdin_pipe) = stdin_pipe else { return Err(WriteError::Closed) };
         let was_idle = queue.is_empty();
         if queue.bytes + line.len() > MAX_QUEUED_BYTES && !was_idle {
-            return Err(SendError::Full);
+            return Err(WriteError::Full);
         }
         let mut written = 0;
         if mode == WriteMode::Immediate && was_idle {
@@ -85,7 +86,7 @@ impl Writer {
         queue.add(id, line);
         queue.remove(written);
         drop(state);
-        // The caller of the first queued line has already woken the driver.
+        // The caller of the first queued line has already woken the driver task.
         if was_idle {
             self.has_work.notify_one();
         }

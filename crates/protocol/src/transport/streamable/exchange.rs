@@ -1,4 +1,5 @@
-//! Sends one message over Streamable HTTP, and renews a legacy session that the server has lost.
+//! Sends one message over Streamable HTTP. Detects session expiry: if the server does not know a
+//! legacy session any more, the session is renewed.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::http_client::{HttpResponse, HttpTarget, RedirectPolicy};
 use crate::scan::{self, decode_string};
 use crate::session::{
     ClientRequest, EndReason, MessageSender, RequestError, RequestOutcome, SessionCore, SessionEnd,
-    TraceEvent, Warning, cancel_notification, is_about_request, wait_for_outcome,
+    SessionViolation, TraceEvent, cancel_notification, is_about_request, wait_for_outcome,
 };
 use crate::transport::authorized_client::{MAX_ERROR_BODY, redirect_policy};
 use crate::transport::{AuthorizedClient, RequestParts, ServerAddress};
@@ -154,7 +155,7 @@ impl StreamableHttp {
             // The body is not needed, but the connection is reusable only once it is read.
             drop(response.body.collect(MAX_ERROR_BODY).await);
         } else {
-            self.core.warnings.add(Warning::Other("refuses notifications".into()));
+            self.core.violations.add(SessionViolation::Other("refuses notifications".into()));
         }
         Ok(())
     }

@@ -16,9 +16,9 @@ use super::stream::{MAX_RETRY, ResumePoint};
 use crate::Json;
 use crate::envelope::{self, Id, Message, Received, Response as RpcResponse, RpcError};
 use crate::http_client::{Body, HttpError, HttpResponse};
-use crate::session::{RequestError, RequestOutcome, Warning};
+use crate::session::{RequestError, RequestOutcome, SessionViolation};
 use crate::transport::event_stream::EventStream;
-use crate::transport::events::{Event, EventParser};
+use crate::transport::events::{EventParser, SseEvent};
 
 /// A request whose response is being read.
 pub(super) struct ResponseReader<'a> {
@@ -59,7 +59,7 @@ impl ResponseReader<'_> {
         }
         if let Some(outcome) = self.find_outcome(&body, MessageSource::Body) {
             if !is_json {
-                self.warn("sends JSON as something else");
+                self.warn("sends JSON without `Content-Type: application/json`");
             }
             return outcome.map(Some);
         }
@@ -103,7 +103,7 @@ impl ResponseReader<'_> {
                 if named == Some(self.id) || is_ours {
                     let is_named = named == Some(self.id);
                     if !is_named {
-                        core.warnings.add(Warning::MissingId);
+                        core.violations.add(SessionViolation::MissingId);
                     }
                     found = Some(outcome.map_err(|error| {
                         if is_named {
@@ -125,7 +125,7 @@ impl ResponseReader<'_> {
             Some(Received::One(message)) => take(message, true),
             Some(Received::Many { messages, malformed }) => {
                 if malformed > 0 {
-                    core.warnings.add(Warning::JunkOutput);
+                    core.violations.add(SessionViolation::JunkOutput);
                 }
                 for message in messages {
                     take(message, false);
@@ -188,7 +188,7 @@ impl ResponseReader<'_> {
         if let Ok(Some(event)) = events.parser.finish()
             && let Some(outcome) = self.take_event(&event, resume_point)
         {
-            self.warn("does not end its last event");
+            self.warn("ends the stream without an empty line after the last event");
             return Ok(outcome);
         }
         Err(RequestError::StreamEnded)
@@ -196,7 +196,7 @@ impl ResponseReader<'_> {
 
     fn take_event(
         &self,
-        event: &Event,
+        event: &SseEvent,
         resume_point: &mut ResumePoint,
     ) -> Option<Result<Json, RequestError>> {
         resume_point.note(event);
@@ -206,13 +206,13 @@ impl ResponseReader<'_> {
         let is_message = event.is_message();
         let outcome = self.find_outcome(&event.data, MessageSource::Event);
         if outcome.is_some() && !is_message {
-            self.warn("answers with events that are not messages");
+            self.warn("sends responses in events of a type other than `message`");
         }
         outcome
     }
 
     fn warn(&self, what: &str) {
-        self.http.core.warnings.add(Warning::Other(what.into()));
+        self.http.core.violations.add(SessionViolation::Other(what.into()));
     }
 
     fn body_error(&self, error: HttpError) -> RequestError {

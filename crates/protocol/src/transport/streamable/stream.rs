@@ -19,7 +19,7 @@ use super::response_reader::has_content_type;
 use crate::http_client::Body;
 use crate::session::RequestError;
 use crate::transport::event_stream::EventStream;
-use crate::transport::events::Event;
+use crate::transport::events::SseEvent;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// How long to wait before a stream is resumed, if the server sends no `retry`.
@@ -37,7 +37,7 @@ pub(super) struct ResumePoint {
 
 impl ResumePoint {
     /// Notes the id and the `retry` of an event.
-    pub(super) fn note(&mut self, event: &Event) {
+    pub(super) fn note(&mut self, event: &SseEvent) {
         if let Some(id) = &event.id {
             self.last = Some(id.clone()).filter(|id| !id.is_empty());
         }

@@ -109,7 +109,7 @@ pub fn roots_result(roots: &[RootEntry]) -> Json {
 mod tests {
     use super::*;
 
-    fn said(blocks: &[Json], revision: Revision) -> Result<String, Unsendable> {
+    fn written(blocks: &[Json], revision: Revision) -> Result<String, Unsendable> {
         let answer =
             SamplingAnswer { model: "m".into(), content: blocks.to_vec(), stop_reason: None };
         sampling_result(&answer, revision).map(|json| json.as_str().to_owned())
@@ -119,20 +119,20 @@ mod tests {
     fn one_block_is_not_sent_as_a_list() {
         let expected = r#"{"role":"assistant","content":{"type":"text","text":"a"},"model":"m"}"#;
         for revision in Revision::ALL {
-            assert_eq!(said(&[text_block("a")], revision).unwrap(), expected);
+            assert_eq!(written(&[text_block("a")], revision).unwrap(), expected);
         }
     }
 
     #[test]
     fn content_unknown_to_the_revision_is_not_sent() {
         let two = [text_block("a"), text_block("b")];
-        assert_eq!(said(&two, Revision::V2025_06_18), Err(Unsendable::Several));
-        assert!(said(&two, Revision::V2025_11_25).unwrap().contains("[{"));
+        assert_eq!(written(&two, Revision::V2025_06_18), Err(Unsendable::Several));
+        assert!(written(&two, Revision::V2025_11_25).unwrap().contains("[{"));
         let wish = r#"{"type":"tool_use","id":"1","name":"n","input":{}}"#.parse().unwrap();
         let wish = std::slice::from_ref(&wish);
-        assert_eq!(said(wish, Revision::V2025_06_18), Err(Unsendable::Kind));
-        assert!(said(wish, Revision::V2026_07_28).is_ok());
-        assert_eq!(said(&[Json::object()], Revision::LATEST), Err(Unsendable::Kind));
+        assert_eq!(written(wish, Revision::V2025_06_18), Err(Unsendable::Kind));
+        assert!(written(wish, Revision::V2026_07_28).is_ok());
+        assert_eq!(written(&[Json::object()], Revision::LATEST), Err(Unsendable::Kind));
     }
 
     #[test]

@@ -78,8 +78,8 @@ mod tests {
         let cut = outcome_with_text(&text).for_model(300, Some(&store));
         let path = cut.spilled_to.unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-        let shown = cut.text.replace(&path.display().to_string(), "[path]");
-        let line = shown.lines().nth(1).unwrap();
+        let rendered = cut.text.replace(&path.display().to_string(), "[path]");
+        let line = rendered.lines().nth(1).unwrap();
         assert!(line.contains("characters left out; the whole text is in [path]"), "{line}");
         assert!(cut.text.starts_with("éé") && cut.text.ends_with("ßß"));
         assert!(cut.text.chars().count() <= 300);
@@ -121,8 +121,8 @@ mod tests {
                 let (missing, rest) = rest.split_once(" characters").unwrap();
                 let (_, tail) = rest.split_once("…]\n").unwrap();
                 prop_assert!(text.starts_with(head) && text.ends_with(tail));
-                let shown = head.chars().count() + tail.chars().count();
-                prop_assert_eq!(missing.parse::<usize>().unwrap(), total - shown);
+                let kept = head.chars().count() + tail.chars().count();
+                prop_assert_eq!(missing.parse::<usize>().unwrap(), total - kept);
             }
         }
     }

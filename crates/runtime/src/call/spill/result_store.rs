@@ -39,7 +39,7 @@ impl Default for Quota {
 #[non_exhaustive]
 pub enum SpillError {
     /// It is larger than the quota.
-    #[error("it has {size} bytes, and {quota} may be kept")]
+    #[error("{size} bytes exceed the quota of {quota} bytes")]
     TooLarge {
         /// Its size.
         size: u64,
@@ -196,7 +196,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let small = ResultStore::new(home.path()).with_quota(Quota { bytes: 3, files: 1 });
         let error = small.keep_text("four").unwrap_err();
-        assert_eq!(error.to_string(), "it has 4 bytes, and 3 may be kept");
+        assert_eq!(error.to_string(), "4 bytes exceed the quota of 3 bytes");
         assert_eq!(names(home.path()), 0);
         let file = ResultStore::new(home.path()).keep_text("a").unwrap();
         let below = ResultStore::new(file.join("below"));

@@ -20,7 +20,7 @@ async fn a_credential_is_sent_to_its_own_address_only() {
     };
     check("https://a.example/mcp", "https://a.example/mcp", SENT).await;
     check("https://A.example:443/mcp", "https://u:p@a.example/mcp", SENT).await;
-    let other = "stored credential left out: it was given for https://a.example/mcp?•••";
+    let other = "stored credential left out: it is bound to https://a.example/mcp?•••";
     for url in ["https://evil.example/mcp", "http://a.example/mcp?k=1", "https://a.example/mcp"] {
         check("https://a.example/mcp?k=1", url, other).await;
     }
@@ -73,27 +73,27 @@ async fn a_value_of_the_entry_beats_the_stored_credential() {
     let fields =
         format!(r#""command": "server", {AUTH}, "env": {{ "OAUTH_ACCESS_TOKEN": "own" }}"#);
     let world = World::new().with_own(&fields).with_credential("https://a.example", None);
-    let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
+    let rendered = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
     let expected = "OAUTH_ACCESS_TOKEN=own\nstored credential left out: the entry has its own \
                     env \"OAUTH_ACCESS_TOKEN\"";
-    assert!(shown.ends_with(expected), "{shown}");
+    assert!(rendered.ends_with(expected), "{rendered}");
 }
 
 #[tokio::test]
 async fn a_program_gets_its_token_in_a_variable_unless_a_project_defines_it() {
     let fields = format!(r#""command": "server", {AUTH}"#);
     let world = World::new().with_own(&fields).with_credential("https://a.example", None);
-    let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
-    assert!(shown.ends_with("OAUTH_ACCESS_TOKEN=stored-token"), "{shown}");
+    let rendered = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
+    assert!(rendered.ends_with("OAUTH_ACCESS_TOKEN=stored-token"), "{rendered}");
     let world = World::new().with_project(&fields).with_credential("https://a.example", None);
-    let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
+    let rendered = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
     let expected = "OAUTH_ACCESS_TOKEN=(not set)\n\
-                    stored credential left out: a program that a project defines gets none";
-    assert!(shown.ends_with(expected), "{shown}");
+                    stored credential left out: local programs defined by a project cannot use stored credentials";
+    assert!(rendered.ends_with(expected), "{rendered}");
     let world =
         World::new().with_own(r#""command": "server""#).with_credential("https://a.example", None);
-    let shown = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
-    assert!(shown.ends_with("OAUTH_ACCESS_TOKEN=(not set)"), "{shown}");
+    let rendered = world.show_launch(&["OAUTH_ACCESS_TOKEN"]).await;
+    assert!(rendered.ends_with("OAUTH_ACCESS_TOKEN=(not set)"), "{rendered}");
 }
 
 #[test]

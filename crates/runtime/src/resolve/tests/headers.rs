@@ -65,7 +65,7 @@ async fn the_type_of_an_entry_says_which_transport_is_tried_first() {
 async fn an_address_with_a_placeholder_that_is_not_set_is_not_contacted() {
     let world = World::new().with_own(r#""url": "https://u:hunter2@${UNSET_HOST}/mcp""#);
     let error = world.resolve().await.unwrap_err();
-    let expected = "\"url\" has a placeholder that is not set: https://•••@${UNSET_HOST}/mcp";
+    let expected = "a placeholder in \"url\" has no value: https://•••@${UNSET_HOST}/mcp";
     assert_eq!(error.to_string(), expected);
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }

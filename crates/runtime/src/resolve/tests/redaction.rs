@@ -12,28 +12,28 @@ use crate::store::server_identity::ServerIdentity;
 const CANARY: &str = "canary-51fe";
 
 /// Collects the debug output and messages of everything about a server.
-async fn shown(world: &World) -> String {
-    let mut shown = String::new();
+async fn render_all(world: &World) -> String {
+    let mut rendered = String::new();
     let trusted = world.trusted();
     let resolver = world.resolver();
     let identity = ServerIdentity::new(&trusted, &world.env);
-    let _ = writeln!(shown, "{trusted:?} {resolver:?} {identity:?}");
+    let _ = writeln!(rendered, "{trusted:?} {resolver:?} {identity:?}");
     match resolver.resolve(&trusted).await {
         Ok(server) => {
-            let _ = writeln!(shown, "{server:?}");
-            let _ = writeln!(shown, "{}", serde_json::to_string(&server.omissions).unwrap());
+            let _ = writeln!(rendered, "{server:?}");
+            let _ = writeln!(rendered, "{}", serde_json::to_string(&server.omissions).unwrap());
             if trusted.folder.is_none() {
                 let (target, authorizer) = http_of(server);
-                let _ = writeln!(shown, "{target} {:?}", authorizer.headers().await);
+                let _ = writeln!(rendered, "{target} {:?}", authorizer.headers().await);
             }
         }
         Err(error) => {
-            let _ = writeln!(shown, "{error} {error:?} {}", error.hint());
+            let _ = writeln!(rendered, "{error} {error:?} {}", error.hint());
             let source = std::error::Error::source(&error);
-            let _ = writeln!(shown, "{:?}", source.map(ToString::to_string));
+            let _ = writeln!(rendered, "{:?}", source.map(ToString::to_string));
         }
     }
-    shown
+    rendered
 }
 
 #[tokio::test]
@@ -69,8 +69,8 @@ async fn no_debug_output_or_message_contains_a_secret() {
         if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
             credential.token = wharf_config::Secret::new(CANARY);
         }
-        let shown = shown(&world).await;
-        assert!(!shown.contains(CANARY), "{fields}\n{shown}");
+        let rendered = render_all(&world).await;
+        assert!(!rendered.contains(CANARY), "{fields}\n{rendered}");
     }
 }
 
@@ -80,6 +80,6 @@ async fn debug_output_of_a_command_hides_it_and_its_output() {
     let command = wharf_config::Secret::new(format!("echo {CANARY}"));
     let key = CommandKey { folder: world.root.clone(), command };
     let value = CommandCache::new(Arc::new(world.env.clone())).value(&key).await;
-    let shown = format!("{key:?} {value:?}");
-    assert!(value.is_ok() && !shown.contains(CANARY), "{shown}");
+    let rendered = format!("{key:?} {value:?}");
+    assert!(value.is_ok() && !rendered.contains(CANARY), "{rendered}");
 }

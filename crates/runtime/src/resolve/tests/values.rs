@@ -10,9 +10,9 @@ async fn check(written: &str, expected: &str) {
         .with_variable("TOKEN", "from variable")
         .with_variable("EMPTY", "")
         .with_own(&format!(r#""command": "server", "env": {{ "V": {written:?} }}"#));
-    let shown = world.show_launch(&["V"]).await;
-    let (_, shown) = shown.split_once('\n').unwrap();
-    assert_eq!(shown, expected, "{written}");
+    let rendered = world.show_launch(&["V"]).await;
+    let (_, rendered) = rendered.split_once('\n').unwrap();
+    assert_eq!(rendered, expected, "{written}");
 }
 
 #[tokio::test]
@@ -31,8 +31,8 @@ async fn a_value_is_a_command_a_variable_or_a_literal() {
 #[tokio::test]
 async fn a_command_of_a_trusted_project_runs_in_its_folder() {
     let world = World::new().with_project(r#""command": "server", "env": { "V": "!pwd" }"#);
-    let shown = world.show_launch(&["V"]).await;
-    assert_eq!(shown, "bin/server in project\nV=[root]/project");
+    let rendered = world.show_launch(&["V"]).await;
+    assert_eq!(rendered, "bin/server in project\nV=[root]/project");
 }
 
 #[tokio::test]
@@ -61,12 +61,12 @@ async fn the_warning_names_the_place_and_the_remedy() {
     let world = World::new()
         .with_own(r#""url": "https://a.example", "headers": { "Authorization": "!exit 1" }"#);
     let resolved = world.resolve().await.unwrap();
-    let shown = serde_json::to_string_pretty(&resolved.omissions).unwrap();
-    assert_snapshot!(world.without_root(&shown), @r#"
+    let rendered = serde_json::to_string_pretty(&resolved.omissions).unwrap();
+    assert_snapshot!(world.without_root(&rendered), @r#"
     [
       {
         "severity": "warning",
-        "code": "left-out-value",
+        "code": "omitted-value",
         "server": "a",
         "field": "headers.Authorization",
         "path": "[root]/home/.wharf/mcp.json",

@@ -121,7 +121,7 @@ impl Pins {
         let Some(hash) = key.hash.clone() else { return report };
         let pending = PendingPins { server: key.server.clone(), pinned, tools: Arc::clone(tools) };
         if !pending.fits() {
-            report.mark_too_many(mode);
+            report.mark_too_large(MAX_RECORD_BYTES, mode);
         } else if !report.withholds_anything() {
             self.pending().insert(hash, pending);
         }
@@ -168,7 +168,7 @@ impl Pins {
         let (server, pinned) = (key.server.clone(), PinnedTools::default());
         let pending = PendingPins { server, pinned, tools: tools.into() };
         if !pending.fits() {
-            return Err(PinError::TooMany);
+            return Err(PinError::TooLarge { limit: MAX_RECORD_BYTES });
         }
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.write(LOCK_TIMEOUT, &[(hash.clone(), pending)])?;

@@ -27,7 +27,7 @@ pub(crate) struct NameTable {
     taken: HashSet<Arc<str>>,
     is_changed: bool,
     /// The servers that this process does not use.
-    skipped: Vec<SkippedServer>,
+    unused: Vec<UnusedServer>,
     /// The names that are valid for this process only.
     temporary: HashSet<Arc<str>>,
     today: u32,
@@ -35,7 +35,7 @@ pub(crate) struct NameTable {
 
 /// A server that this process does not use, and whose tools may need names later.
 #[derive(Debug)]
-pub(crate) struct SkippedServer {
+pub(crate) struct UnusedServer {
     pub(crate) naming: Naming,
     pub(crate) server: String,
     pub(crate) prefix: Option<String>,
@@ -84,7 +84,7 @@ impl Default for NameTable {
             servers: HashMap::new(),
             taken: HashSet::new(),
             is_changed: false,
-            skipped: Vec::new(),
+            unused: Vec::new(),
             temporary: HashSet::new(),
             today: today(),
         }
@@ -112,8 +112,8 @@ impl NameTable {
 
     /// Sets the servers that this process does not use. A name that one of their tools could have
     /// is valid for this process only; it is assigned for good when all these servers are used.
-    pub(crate) fn set_skipped_servers(&mut self, skipped: Vec<SkippedServer>) {
-        self.skipped = skipped;
+    pub(crate) fn set_unused_servers(&mut self, unused: Vec<UnusedServer>) {
+        self.unused = unused;
     }
 
     /// Returns the names to be saved, if they changed: all except those for this process only.
@@ -212,7 +212,7 @@ impl NameTable {
     }
 
     fn store(&mut self, new_tool: &NewTool<'_>, name: Arc<str>) {
-        if self.may_belong_to_skipped_server(&name) {
+        if self.may_belong_to_unused_server(&name) {
             self.temporary.insert(name.clone());
         } else {
             self.is_changed = true;
@@ -222,11 +222,11 @@ impl NameTable {
         }
     }
 
-    fn may_belong_to_skipped_server(&self, name: &str) -> bool {
-        let could_have = |other: &SkippedServer| {
+    fn may_belong_to_unused_server(&self, name: &str) -> bool {
+        let could_have = |other: &UnusedServer| {
             other.naming.may_name(name, &other.server, other.prefix.as_deref())
         };
-        self.skipped.iter().any(could_have)
+        self.unused.iter().any(could_have)
     }
 
     /// Frees the names of removed tools, if there are too many.

@@ -24,7 +24,7 @@ const MAX_SHOWN_CHARS: usize = 60;
 #[derive(Debug)]
 pub(super) struct NamedTools {
     /// Sorted by name.
-    offered: Vec<Arc<Tool>>,
+    listed: Vec<Arc<Tool>>,
     /// Sorted by name.
     hidden: Vec<Arc<Tool>>,
     collisions: Option<Problem>,
@@ -43,7 +43,7 @@ pub struct Registry {
 pub enum ToolMatch<'a> {
     /// A tool.
     Tool(&'a Arc<Tool>),
-    /// A tool that is not offered; its [`Tool::visibility`] says why.
+    /// A tool that is not listed; its [`Tool::visibility`] says why.
     Hidden(&'a Arc<Tool>),
     /// Several tools; each can be called by its assigned name.
     Ambiguous(Vec<&'a Arc<Tool>>),
@@ -54,7 +54,7 @@ pub enum ToolMatch<'a> {
 impl<'a> ToolMatch<'a> {
     fn of(tool: &'a Arc<Tool>) -> Self {
         match tool.visibility() {
-            Visibility::Offered => Self::Tool(tool),
+            Visibility::Listed => Self::Tool(tool),
             Visibility::Denied | Visibility::Withheld => Self::Hidden(tool),
         }
     }
@@ -74,7 +74,7 @@ impl Registry {
         Self::merge(all_tools.iter().filter_map(|server_tools| server_tools.named.get()).collect())
     }
 
-    /// Returns the offered tools, sorted by name.
+    /// Returns the listed tools, sorted by name.
     pub fn tools(&self) -> &[Arc<Tool>] {
         &self.tools
     }
@@ -84,7 +84,7 @@ impl Registry {
         &self.hidden
     }
 
-    /// Returns an offered tool by its name or by an unambiguous alias.
+    /// Returns a listed tool by its name or by an unambiguous alias.
     pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         match self.find(name) {
             ToolMatch::Tool(tool) => Some(tool),
@@ -115,7 +115,7 @@ impl Registry {
         }
     }
 
-    /// Returns the name of the offered tool with the most similar name, `server/tool` or raw name.
+    /// Returns the name of the listed tool with the most similar name, `server/tool` or raw name.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let path = |tool: &Tool| format!("{}/{}", tool.server(), tool.tool());
         let is_path = name.contains(['/', '.', ' ']);
@@ -144,8 +144,8 @@ impl Registry {
             named.iter().filter_map(|named| named.collisions.clone()).collect();
         problems.sort_by(|a, b| a.server.cmp(&b.server));
         // The tools of a server are mostly adjacent, so little is left to sort.
-        named.sort_by_key(|named| named.offered.first().map(|tool| tool.name()));
-        let tools = named.iter().flat_map(|named| &named.offered).cloned();
+        named.sort_by_key(|named| named.listed.first().map(|tool| tool.name()));
+        let tools = named.iter().flat_map(|named| &named.listed).cloned();
         let hidden = named.iter().flat_map(|named| &named.hidden).cloned();
         Self { tools: sorted(tools.collect()), hidden: sorted(hidden.collect()), problems }
     }
@@ -176,13 +176,13 @@ fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedT
     let owners = names.owners(&wanted.collect());
     let groups = all_tools.iter().zip(assigned).map(|(server_tools, assigned)| {
         let collisions = collisions(server_tools, &assigned, &owners);
-        let (offered, hidden) = tools_of(server_tools, &assigned);
-        NamedTools { offered, hidden, collisions }
+        let (listed, hidden) = tools_of(server_tools, &assigned);
+        NamedTools { listed, hidden, collisions }
     });
     groups.collect()
 }
 
-/// Creates the tools of one server, offered and hidden ones, each sorted by name.
+/// Creates the tools of one server, listed and hidden ones, each sorted by name.
 fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>>, Vec<Arc<Tool>>) {
     let mut named: Vec<_> = assigned.iter().zip(&server_tools.tools).collect();
     named.sort_unstable_by_key(|(name, _)| *name);
@@ -198,7 +198,7 @@ fn tools_of(server_tools: &ServerTools, assigned: &[Arc<str>]) -> (Vec<Arc<Tool>
             check: OnceLock::new(),
         })
     });
-    tools.partition(|tool| tool.visibility == Visibility::Offered)
+    tools.partition(|tool| tool.visibility == Visibility::Listed)
 }
 
 /// Returns the tools that did not get their preferred names.
@@ -217,13 +217,18 @@ fn collisions(
     owners: &HashMap<Arc<str>, String>,
 ) -> Option<Problem> {
     let count = renamed(server_tools, assigned).count();
-    let told = renamed(server_tools, assigned).take(MAX_LISTED_NAMES).map(|(tool, name)| {
-        let raw = text::clip(server_tools.listed()[tool.index].name(), MAX_SHOWN_CHARS);
-        let stem = &tool.preferred.stem;
-        let owner = owners.get(stem).map_or("another tool", String::as_str);
-        format!("\"{raw}\" is {name}, since \"{}\" is {stem}", text::clip(owner, MAX_SHOWN_CHARS))
-    });
-    let mut message = format!("names already taken: {}", told.collect::<Vec<_>>().join("; "));
+    let renamed_tools =
+        renamed(server_tools, assigned).take(MAX_LISTED_NAMES).map(|(tool, name)| {
+            let raw = text::clip(server_tools.listed()[tool.index].name(), MAX_SHOWN_CHARS);
+            let stem = &tool.preferred.stem;
+            let owner = owners.get(stem).map_or("another tool", String::as_str);
+            format!(
+                "\"{raw}\" is {name}, since \"{}\" is {stem}",
+                text::clip(owner, MAX_SHOWN_CHARS)
+            )
+        });
+    let mut message =
+        format!("names already taken: {}", renamed_tools.collect::<Vec<_>>().join("; "));
     if count > MAX_LISTED_NAMES {
         message = format!("{message}; and {} more", count - MAX_LISTED_NAMES);
     }

@@ -187,7 +187,7 @@ fn excluded_tools_are_missing_until_the_policy_changes() {
 }
 
 #[test]
-fn an_unusable_tool_is_set_aside_without_the_others() {
+fn an_unusable_tool_is_omitted_without_the_others() {
     let server_tools = server_tools_from(
         "odd",
         r#"{"tools":[{"name":"good"},{"name":"bad","inputSchema":[]},{"name":7},"no",
@@ -205,7 +205,7 @@ fn an_unusable_tool_is_set_aside_without_the_others() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     odd bad-glob: "[" is not a glob: unclosed character class; missing ']'; it counts as a name
-    odd tools-set-aside: 5 tools were set aside: an entry that is not a tool (name is a number, not a string), an entry that is not a tool (entry is a string, not an object), "bad" (its inputSchema is not a schema), "good" (listed twice), "text" (its inputSchema does not allow an object)
+    odd omitted-tools: 5 tools were omitted: an entry that is not a tool (name is a number, not a string), an entry that is not a tool (entry is a string, not an object), "bad" (its inputSchema is not a schema), "good" (listed twice), "text" (its inputSchema does not allow an object)
     "#);
 }
 
@@ -216,7 +216,7 @@ fn thousands_of_bad_tools_make_one_problem() {
     let server_tools = server_tools_from("odd", &list, &Policy::default());
     assert_eq!((server_tools.len(), server_tools.problems().len()), (1, 1));
     let message = &server_tools.problems()[0].message;
-    assert!(message.starts_with("5000 tools were set aside: \"x\" (its input"), "{message}");
+    assert!(message.starts_with("5000 tools were omitted: \"x\" (its input"), "{message}");
     assert!(message.ends_with("(listed twice) and 4990 more") && message.len() < 500, "{message}");
 }
 

@@ -22,8 +22,8 @@ pub(crate) async fn run(url: &str, plan: ScenarioPlan) -> Result<(), AnyError> {
         ConformanceSession { peer: &peer, options: RequestOptions::within(REQUEST_TIMEOUT) };
     let outcome = session.run(plan).await;
     peer.close().await;
-    for warning in peer.warnings() {
-        eprintln!("warning: {warning}");
+    for violation in peer.violations() {
+        eprintln!("violation: {violation}");
     }
     outcome
 }

@@ -93,8 +93,8 @@ async fn test_session(
     report.keep_stderr(&peer.stderr());
     peer.close().await;
     report.add_step("close");
-    for warning in peer.warnings() {
-        report.add_fact(format!("warning: {warning}"));
+    for violation in peer.violations() {
+        report.add_fact(format!("violation: {violation}"));
     }
     outcome
 }

@@ -31,7 +31,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
         vec![send(head + &chunk(response) + LAST_CHUNK)]
     }),
     each_response(
-        "chunked-oddly",
+        "chunked-unusual",
         "sends chunks of seven bytes with extensions and trailers",
         WORKS,
         |_, response, headers| {

@@ -132,7 +132,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
         },
     ),
     modern(
-        "tool-header-odd",
+        "tool-header-invalid",
         "has tools with an invalid `x-mcp-header`; they must not be listed",
         WARNS,
         |_, http_request| {

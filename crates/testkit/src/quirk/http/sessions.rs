@@ -104,7 +104,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
         },
     ),
     legacy(
-        "session-odd",
+        "session-unusual",
         "has a session id with every allowed special character",
         WORKS,
         |server, http_request| {

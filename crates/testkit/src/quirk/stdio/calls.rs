@@ -130,7 +130,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     notifying(
-        "progress-odd",
+        "progress-invalid",
         "sends progress that is not a valid number",
         before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":"half","total":null,"message":7}}"#,
@@ -179,7 +179,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     notifying(
-        "logs-odd",
+        "logs-invalid",
         "logs with unknown levels and without data",
         before_response!(
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"shout"}}"#,
@@ -197,7 +197,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     StdioQuirk::new(
-        "notifications-odd",
+        "notifications-invalid",
         "sends notifications without a method, with a method that is not a string, and with the id null",
         WARNS,
         StdioBehavior::Response(

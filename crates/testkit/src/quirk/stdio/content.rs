@@ -77,19 +77,19 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     with_block!("content-null-block", "returns null among its blocks", WARNS, "null"),
     with_block!("content-text-block", "returns a string among its blocks", WARNS, r#""plain""#),
     with_block!(
-        "content-odd-image",
+        "content-invalid-image",
         "returns an image and audio whose data is not base64, with missing or invalid types",
         WARNS,
         r#"{"type":"image","data":"%%%"},{"type":"audio","data":null,"mimeType":1}"#
     ),
     with_block!(
-        "content-odd-resource",
+        "content-invalid-resource",
         "returns resources without required members",
         WARNS,
         r#"{"type":"resource"},{"type":"resource","resource":{"uri":5,"text":null}},{"type":"resource_link","name":[]}"#
     ),
     with_block!(
-        "content-odd-annotations",
+        "content-invalid-annotations",
         "returns a block whose annotations have wrong types",
         WORKS,
         r#"{"type":"text","text":"x","annotations":{"audience":"user","priority":"high"},"_meta":[]}"#

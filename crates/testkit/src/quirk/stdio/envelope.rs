@@ -76,7 +76,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     StdioQuirk::new(
-        "keys-in-odd-order",
+        "keys-in-unusual-order",
         "writes the result before the id and `jsonrpc` last",
         WORKS,
         StdioBehavior::Envelope(r#"{$BODY,"id":$ID,"jsonrpc":"2.0"}"#),

@@ -49,7 +49,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         r#"{"protocolVersion":"$VERSION","capabilities":{},"serverInfo":$INFO}"#,
     ),
     initialize_result(
-        "capabilities-odd",
+        "capabilities-invalid",
         "declares capabilities with values of wrong types",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{"listChanged":"yes"},"resources":false,"prompts":null,"logging":[],"experimental":3},"serverInfo":$INFO}"#,
@@ -91,7 +91,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":{"name":"wharf-quirk","version":1.0,"title":7,"icons":"none"}}"#,
     ),
     initialize_result(
-        "instructions-odd",
+        "instructions-invalid",
         "sends instructions that are not a string",
         WARNS,
         r#"{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":$INFO,"instructions":["be","kind"]}"#,

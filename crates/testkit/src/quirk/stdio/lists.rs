@@ -110,7 +110,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         }),
     ),
     StdioQuirk::new(
-        "cursor-odd-text",
+        "cursor-unusual-text",
         "sends a cursor with quotes, white space and emoji, and requires it unchanged",
         THREE_TOOLS,
         StdioBehavior::Handler(|server, event| {

@@ -133,7 +133,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     response(
-        "versions-odd",
+        "versions-invalid",
         "lists a number, null and an unknown version among its versions",
         WARNS,
         discover_response!(
@@ -155,7 +155,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         discover_response!(r#""supportedVersions":["2026-07-28"]"#),
     ),
     response(
-        "discover-odd",
+        "discover-invalid",
         "responds to `server/discover` with capabilities, instructions and `serverInfo` of wrong types",
         WARNS,
         discover_response!(
@@ -221,7 +221,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         ),
     ),
     response(
-        "input-odd",
+        "input-invalid",
         "sends input requests and a state of wrong types",
         call_fails(FailureReason::Any),
         call_response!(

@@ -130,7 +130,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     )
     .legacy(),
     StdioQuirk::new(
-        "asks-with-odd-id",
+        "asks-with-invalid-id",
         "sends requests with ids that are objects, arrays, booleans and fractions",
         WARNS,
         StdioBehavior::Handler(|server, event| {

@@ -76,12 +76,12 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         r##"{"tools":[$ECHO,{"name":"odd","inputSchema":{"type":"object","properties":{"a":{"$ref":"#"},"b":{"$ref":"http://127.0.0.1:9/schema.json"}}}},$ADD]}"##,
     ),
     with_entry!(
-        "tool-odd-annotations",
+        "tool-invalid-annotations",
         "has tools whose annotations have wrong types",
         r#"{"name":"odd","inputSchema":{"type":"object"},"annotations":"dangerous"},{"name":"odder","inputSchema":{"type":"object"},"annotations":{"title":5,"readOnlyHint":"yes","destructiveHint":null,"idempotentHint":1}}"#
     ),
     with_entry!(
-        "tool-odd-extras",
+        "tool-invalid-extras",
         "has a tool with a title, icons, execution, output schema and `_meta` of wrong types",
         r#"{"name":"odd","inputSchema":{"type":"object"},"title":{},"icons":{"src":1},"execution":"task","outputSchema":[],"_meta":"x"}"#
     ),
@@ -106,7 +106,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         r#"{"name":"","inputSchema":{"type":"object"}}"#
     ),
     with_entry!(
-        "tool-name-odd",
+        "tool-name-unusual",
         "has tools whose names have spaces, control characters and a lone surrogate",
         WORKS,
         r#"{"name":"my tool\u0007\n\u202e/ü","inputSchema":{"type":"object"}},{"name":"half \ud800","inputSchema":{"type":"object"}}"#
@@ -138,7 +138,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         StdioBehavior::Handler(deep_schema),
     ),
     tools_list_result(
-        "tool-header-odd",
+        "tool-header-invalid",
         "has a tool with an invalid `x-mcp-header`, which is ignored on stdio",
         WORKS,
         r#"{"tools":[$TOOLS,{"name":"odd","inputSchema":{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"bad name"}}}}]}"#,

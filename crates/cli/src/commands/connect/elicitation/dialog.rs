@@ -19,13 +19,13 @@ impl<'a> Dialog<'a> {
     }
 
     /// Prints a text, which must be safe to print.
-    pub(super) fn say(&self, text: &str) {
+    pub(super) fn print(&self, text: &str) {
         self.ui.message(text);
     }
 
     /// Prints a warning, which must be safe to print.
     pub(super) fn warn(&self, text: &str) {
-        self.say(&format!("{} {text}\n", style::warning("warning:")));
+        self.print(&format!("{} {text}\n", style::warning("warning:")));
     }
 
     /// Asks for a line; `None` if the person declines.
@@ -33,16 +33,16 @@ impl<'a> Dialog<'a> {
         loop {
             // Input that was typed before this question must not answer it.
             self.keyboard.discard_typed().await;
-            self.say(prompt);
+            self.print(prompt);
             match self.keyboard.line().await {
                 Ok(Some(line)) if line.trim() == DECLINE => return None,
                 Ok(Some(line)) => return Some(line),
                 Err(error) if error.kind() == ErrorKind::InvalidData => {
-                    self.say("  the input is not UTF-8 text\n");
+                    self.print("  the input is not UTF-8 text\n");
                 }
                 // Ctrl-D leaves the cursor on the line of the question.
                 Ok(None) | Err(_) => {
-                    self.say("\n");
+                    self.print("\n");
                     return None;
                 }
             }
@@ -51,7 +51,7 @@ impl<'a> Dialog<'a> {
 
     /// Asks a yes/no question; `None` if the person declines. Anything but yes is no.
     pub(super) async fn agrees(&mut self, question: &str) -> Option<bool> {
-        let said = self.ask(&format!("{question} [y/N] ")).await?;
-        Some(Confirmation::from_line(&said) == Confirmation::Yes)
+        let answer = self.ask(&format!("{question} [y/N] ")).await?;
+        Some(Confirmation::from_line(&answer) == Confirmation::Yes)
     }
 }

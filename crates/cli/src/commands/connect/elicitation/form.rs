@@ -23,25 +23,27 @@ pub(super) async fn ask(
     form: &Form,
     dialog: &mut Dialog<'_>,
 ) -> ElicitationAnswer {
-    dialog.say(&format!("\n{server} asks:\n{}", render::untrusted_text(message)));
+    dialog.print(&format!("\n{server} asks:\n{}", render::untrusted_text(message)));
     if form.fields.is_empty() {
         return match dialog.agrees("Agree?").await {
             Some(true) => ElicitationAnswer::Accept(Some(Form::content(&[]))),
             _ => ElicitationAnswer::Decline,
         };
     }
-    dialog.say("The server sees what you answer. Type ! or press Ctrl-D to decline.\n");
+    dialog.print("The server sees what you answer. Type ! or press Ctrl-D to decline.\n");
     if !form.omitted.is_empty() {
         let names = phrase::quoted_list(form.omitted.iter().map(String::as_str));
-        dialog.say(&format!("These fields are not supported and are skipped: {names}.\n"));
+        dialog.print(&format!("These fields are not supported and are skipped: {names}.\n"));
     }
     loop {
         let Some(answers) = fill(form, dialog).await else { return ElicitationAnswer::Decline };
         // A single answer needs no confirmation.
         let is_sent = form.fields.len() == 1 || {
             let question = format!("Send this to {server}? Enter sends it, n asks again: ");
-            let Some(said) = dialog.ask(&question).await else { return ElicitationAnswer::Decline };
-            said.trim().is_empty() || Confirmation::from_line(&said) == Confirmation::Yes
+            let Some(answer) = dialog.ask(&question).await else {
+                return ElicitationAnswer::Decline;
+            };
+            answer.trim().is_empty() || Confirmation::from_line(&answer) == Confirmation::Yes
         };
         if is_sent {
             return ElicitationAnswer::Accept(Some(Form::content(&answers)));
@@ -53,7 +55,7 @@ pub(super) async fn ask(
 async fn fill(form: &Form, dialog: &mut Dialog<'_>) -> Option<Vec<(String, Json)>> {
     let mut answers = Vec::new();
     for field in &form.fields {
-        dialog.say(&render::field(field));
+        dialog.print(&render::field(field));
         match enter(field, dialog).await {
             Filled::With(Some(value)) => answers.push((field.name.clone(), value)),
             Filled::With(None) => {}
@@ -80,13 +82,13 @@ async fn enter(field: &FormField, dialog: &mut Dialog<'_>) -> Filled {
             match field.empty_input() {
                 EmptyInput::Value(value) => return Filled::With(Some(value)),
                 EmptyInput::Omitted => return Filled::With(None),
-                EmptyInput::Missing => dialog.say("  an answer is required\n"),
+                EmptyInput::Missing => dialog.print("  an answer is required\n"),
             }
             continue;
         }
         match field.parse(&typed) {
             Ok(value) => return Filled::With(Some(value)),
-            Err(invalid) => dialog.say(&format!("  {invalid}\n")),
+            Err(invalid) => dialog.print(&format!("  {invalid}\n")),
         }
     }
 }

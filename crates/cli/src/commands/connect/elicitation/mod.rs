@@ -1,4 +1,4 @@
-//! MCP elicitation on the terminal: questions that servers ask the person during a call.
+//! MCP elicitation on the terminal: asks the person for input that servers request in a call.
 //!
 //! ```text
 //! queue   takes the requests of all servers, one at a time

@@ -22,7 +22,7 @@ const MAX_QUEUED: usize = 8;
 /// An elicitation request with the channel for its answer.
 struct QueuedElicitation {
     server: ServerName,
-    asked: Elicitation,
+    elicitation: Elicitation,
     reply: oneshot::Sender<ElicitationAnswer>,
 }
 
@@ -43,11 +43,15 @@ impl Elicitor for QueuedElicitor {
         ElicitationSupport { form: true, url: true }
     }
 
-    fn elicit(&self, server: ServerName, asked: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+    fn elicit(
+        &self,
+        server: ServerName,
+        elicitation: Elicitation,
+    ) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             // The receiver is gone when the run is over.
-            if self.0.send(QueuedElicitation { server, asked, reply }).await.is_err() {
+            if self.0.send(QueuedElicitation { server, elicitation, reply }).await.is_err() {
                 return ElicitationAnswer::Cancel;
             }
             answer.await.unwrap_or(ElicitationAnswer::Cancel)
@@ -59,7 +63,7 @@ impl ElicitationQueue {
     /// Asks the person one question after the other; never returns.
     pub(in super::super) async fn answer_all(mut self, ui: &Ui, progress: &Progress<'_>) {
         let mut dialog: Option<Dialog<'_>> = None;
-        while let Some(QueuedElicitation { server, asked, mut reply }) = self.0.recv().await {
+        while let Some(QueuedElicitation { server, elicitation, mut reply }) = self.0.recv().await {
             if reply.is_closed() {
                 continue;
             }
@@ -68,7 +72,7 @@ impl ElicitationQueue {
             let answer = tokio::select! {
                 biased;
                 () = reply.closed() => None,
-                answer = ask(&server, &asked, dialog) => Some(answer),
+                answer = ask(&server, &elicitation, dialog) => Some(answer),
             };
             match answer {
                 // The server may be gone meanwhile; its call reports that.
@@ -83,12 +87,12 @@ impl ElicitationQueue {
 
 async fn ask(
     server: &ServerName,
-    asked: &Elicitation,
+    elicitation: &Elicitation,
     dialog: &mut Dialog<'_>,
 ) -> ElicitationAnswer {
     let server = phrase::quoted(server.as_str());
-    let message = asked.message();
-    let refused = match asked.mode() {
+    let message = elicitation.message();
+    let refused = match elicitation.mode() {
         ElicitationMode::Form { schema } => match wharf::elicitation::Form::read(&schema) {
             Ok(form) => return form::ask(&server, &message, &form, dialog).await,
             Err(error) => error.to_string(),
@@ -100,6 +104,6 @@ async fn ask(
         ElicitationMode::Unknown => "its kind is unknown".to_owned(),
     };
     let label = style::warning("warning:");
-    dialog.say(&format!("{label} declined a question from {server}: {}\n", clean(&refused)));
+    dialog.print(&format!("{label} declined a question from {server}: {}\n", clean(&refused)));
     ElicitationAnswer::Decline
 }

@@ -21,19 +21,19 @@ const LONGEST_CHOICE: usize = 100;
 /// Formats an untrusted text.
 pub(super) fn untrusted_text(text: &str) -> String {
     let mut lines = Lines::default();
-    let (mut shown, mut is_cut) = (0, false);
+    let (mut line_count, mut is_cut) = (0, false);
     'all: for line in text.trim().lines() {
         // Break lines here, because a line that the terminal wraps would continue without its bar.
         // Characters beyond the limit are not processed, because the text may be large.
         let most: String = line.chars().take(MOST_LINES * LINE_WIDTH + 1).collect();
         let cleaned: Vec<char> = clean(&most.replace('\t', "    ")).chars().collect();
         for part in cleaned.chunks(LINE_WIDTH).chain(cleaned.is_empty().then_some(&[][..])) {
-            if shown == MOST_LINES {
+            if line_count == MOST_LINES {
                 is_cut = true;
                 break 'all;
             }
             lines.add(format!("  {} {}", style::faint("|"), String::from_iter(part)));
-            shown += 1;
+            line_count += 1;
         }
     }
     if is_cut {
@@ -101,8 +101,8 @@ mod tests {
     fn form(properties: &str) -> String {
         let schema = format!(r#"{{"properties":{{{properties}}},"required":["a"]}}"#);
         let form = Form::read(&schema.parse().unwrap()).unwrap();
-        let shown = form.fields.iter().map(|it| field(it) + &prompt(it) + "\n");
-        plain(&shown.collect::<String>())
+        let rendered = form.fields.iter().map(|it| field(it) + &prompt(it) + "\n");
+        plain(&rendered.collect::<String>())
     }
 
     fn plain(text: &str) -> String {

@@ -18,7 +18,7 @@ pub(super) async fn ask(
 ) -> ElicitationAnswer {
     let (before, host, after) = page.parts();
     let (before, host, after) = (clean(before), style::strong(&clean(host)), clean(after));
-    dialog.say(&format!(
+    dialog.print(&format!(
         "\n{server} asks you to visit a page on {host}:\n{}\n  {before}{host}{after}\n\n",
         render::untrusted_text(message),
     ));
@@ -28,9 +28,10 @@ pub(super) async fn ask(
     if page.is_unencrypted() {
         dialog.warn("the connection is not encrypted: others can read it");
     }
-    dialog.say("Wharf does not open it: copy the address into your browser if you trust it.\n");
+    dialog.print("Wharf does not open it: copy the address into your browser if you trust it.\n");
     if dialog.agrees("Will you visit it?").await == Some(true) {
-        dialog.say("The call continues when the server confirms your visit; Ctrl-C cancels it.\n");
+        dialog
+            .print("The call continues when the server confirms your visit; Ctrl-C cancels it.\n");
         ElicitationAnswer::Accept(None)
     } else {
         ElicitationAnswer::Decline

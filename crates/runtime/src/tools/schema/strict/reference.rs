@@ -21,8 +21,8 @@ impl<'a> References<'a> {
         Self { root, known: HashMap::new(), open: vec![root], budget: MAX_BYTES }
     }
 
-    /// Returns the schema that a reference points to, and opens the reference until it is closed;
-    /// `None` for a reference to another document.
+    /// Returns the schema that a reference points to, and marks it as being expanded until
+    /// `close_to`; `None` for a reference to another document.
     pub(super) fn follow(&mut self, reference: &str) -> Option<Keywords<'a>> {
         let pointer: String = serde_json::from_str(reference).ok()?;
         let pointer = pointer.strip_prefix('#')?;
@@ -46,7 +46,7 @@ impl<'a> References<'a> {
         self.open.len()
     }
 
-    /// Closes the references that were opened since.
+    /// Closes the references that were opened since `depth()` returned `depth`.
     pub(super) fn close_to(&mut self, depth: usize) {
         self.open.truncate(depth);
     }

@@ -1,14 +1,14 @@
-//! Violations of the protocol by a server that do not break the connection.
+//! Protocol violations of a server that the session notices and that do not break the connection.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::envelope::Flaw;
+use crate::envelope::EnvelopeViolation;
 
 /// A violation of the protocol; each is kept once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
-pub enum Warning {
+pub enum SessionViolation {
     /// Text that is not a message, where only messages are allowed.
     #[error("writes text that is not a message to its output")]
     JunkOutput,
@@ -19,43 +19,45 @@ pub enum Warning {
     #[error("answers without the id of the request")]
     MissingId,
     /// A response to a request that was never sent.
-    #[error("answers requests that were never made")]
+    #[error("answers requests that were never sent")]
     UnknownId,
     /// A request of the server in an era without such requests.
-    #[error("sends requests although its protocol revision has none")]
+    #[error("sends requests, which its protocol revision does not allow")]
     UnexpectedRequest,
     /// A violation of JSON-RPC.
     #[error("{0}")]
-    Flawed(Flaw),
+    Envelope(EnvelopeViolation),
     /// Any other deviation from the specification, described in a sentence.
     #[error("{0}")]
     Other(String),
 }
 
-/// The warnings of one connection; bounded, because the server is untrusted.
+/// The violations of one connection; bounded, because the server is untrusted.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings(Mutex<BTreeSet<Warning>>);
+pub(crate) struct SessionViolations(Mutex<BTreeSet<SessionViolation>>);
 
-impl Warnings {
+impl SessionViolations {
     const MAX: usize = 64;
 
-    pub(crate) fn add(&self, warning: Warning) {
+    pub(crate) fn add(&self, violation: SessionViolation) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < Self::MAX && !kept.contains(&warning) {
-            match &warning {
+        if kept.len() < Self::MAX && !kept.contains(&violation) {
+            match &violation {
                 // Its text may contain a name from the server, and logs contain no untrusted text.
-                Warning::Other(_) => tracing::debug!("the server deviates from the specification"),
-                warning => tracing::debug!(%warning, "the server violates the protocol"),
+                SessionViolation::Other(_) => {
+                    tracing::debug!("the server deviates from the specification");
+                }
+                violation => tracing::debug!(%violation, "the server violates the protocol"),
             }
-            kept.insert(warning);
+            kept.insert(violation);
         }
     }
 
-    pub(crate) fn has(&self, warning: &Warning) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(warning)
+    pub(crate) fn has(&self, violation: &SessionViolation) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(violation)
     }
 
-    pub(crate) fn all(&self) -> Vec<Warning> {
+    pub(crate) fn all(&self) -> Vec<SessionViolation> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
