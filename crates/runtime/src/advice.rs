@@ -36,11 +36,10 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String
 pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
     let advice = match error.innermost() {
         RequestError::Http(error) => return error.hint(),
-        RequestError::Refused(refusal) => on_refusal(refusal)?,
+        RequestError::ErrorResponse(error) => on_error_response(error)?,
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),
         RequestError::Status { status, .. } if status.is_redirection() => {
-            "a call is not sent again where a redirect leads; reconnect, or put that address into \
-             the entry"
+            "redirects are not followed for a call; reconnect, or put the new address into the entry"
         }
         RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
             on_status(error.status()?.as_u16())?
@@ -53,7 +52,7 @@ pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
 fn on_authorization(status: u16) -> &'static str {
     match status {
         403 => "the token is valid, but lacks permission for this; use another token or account",
-        _ => "sign in, or check the token in its headers",
+        _ => "give the server a token, or check the token in its headers",
     }
 }
 
@@ -71,8 +70,8 @@ fn on_status(status: u16) -> Option<&'static str> {
     }
 }
 
-fn on_refusal(refusal: &RpcError) -> Option<&'static str> {
-    match refusal.code {
+fn on_error_response(error: &RpcError) -> Option<&'static str> {
+    match error.code {
         code::METHOD_NOT_FOUND => {
             Some("the server does not have this tool any more; list its tools again")
         }

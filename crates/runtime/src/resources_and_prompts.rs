@@ -194,8 +194,10 @@ impl Runtime {
             let mut failure = to_call_error(&error, peer.era(), &stderr, &view.secrets);
             if may_mean_disconnected(&error) {
                 self.check_alive(&view.name);
-            } else if matches!(error, RequestError::Refused(_) | RequestError::Inconclusive { .. })
-            {
+            } else if matches!(
+                error,
+                RequestError::ErrorResponse(_) | RequestError::Inconclusive { .. }
+            ) {
                 // The hints are worded for tool calls.
                 failure.hint = None;
             }

@@ -202,7 +202,7 @@ impl Runtime {
     pub async fn wait_for(&self, server: &str) -> Result<Arc<ServerSnapshot>, Unavailable> {
         self.server_name(server)?;
         if self.snapshot().server(server).is_some_and(|it| it.status != Status::Connected) {
-            self.wake(server).await;
+            self.connect_in_background(server).await;
         }
         self.wait_for_outcome(server).await
     }

@@ -50,9 +50,9 @@ impl Runtime {
     }
 
     /// Starts connecting a server that is lazy, closed or failed, without waiting for it.
-    pub async fn wake(&self, server: &str) {
+    pub async fn connect_in_background(&self, server: &str) {
         let server = ServerName::new(server);
-        self.send_command(|done| SupervisorCommand::Wake { server, done }).await;
+        self.send_command(|done| SupervisorCommand::ConnectNow { server, done }).await;
     }
 
     /// Returns the outcome of the last attempt to connect to a server in an earlier run.

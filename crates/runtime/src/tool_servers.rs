@@ -180,13 +180,13 @@ impl Runtime {
             }
         };
         for server in snapshot.servers().filter(|server| is_awaited(server)) {
-            let needs_wake = match server.status {
+            let needs_connection = match server.status {
                 Status::Disconnected => !is_raw,
                 Status::Failed | Status::NeedsAuth => !named.is_empty(),
                 _ => false,
             };
-            if needs_wake {
-                self.wake(server.name.as_str()).await;
+            if needs_connection {
+                self.connect_in_background(server.name.as_str()).await;
             }
         }
         if named.is_empty() {

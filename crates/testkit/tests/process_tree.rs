@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use wharf_protocol::transport::process::{
-    GracePeriod, LogSink, Process, ProcessLaunch, StartError, StopMethod, sweep,
+    GracePeriod, LogSink, Process, ProcessLaunch, StartError, StopMethod, end_leftover_processes,
 };
 
 use self::test_tree::{DEADLINE, LONG_GRACE, NO_GRACE, TestTree, is_reaped, runs, until};
@@ -231,11 +231,11 @@ async fn the_library_is_not_a_subreaper_by_default() {
     assert_eq!(rustix::process::child_subreaper().unwrap(), None);
 }
 
-/// Waits for other tests that leave processes running on purpose: the sweep of one test would end
+/// Waits for other tests that leave processes running on purpose: the cleanup of one test would end
 /// the processes of the others, also across test processes. The lock is released when the file is
 /// closed.
-fn lock_sweeping_tests() -> std::fs::File {
-    let path = std::env::temp_dir().join("wharf-tests-that-sweep.lock");
+fn lock_cleanup_tests() -> std::fs::File {
+    let path = std::env::temp_dir().join("wharf-tests-that-clean-up.lock");
     let lock = std::fs::File::create(path).unwrap();
     lock.lock().unwrap();
     lock
@@ -243,7 +243,7 @@ fn lock_sweeping_tests() -> std::fs::File {
 
 /// Kills an owner, and checks when the processes of its servers end.
 async fn owner_is_killed(reaped: bool) {
-    let _turn = lock_sweeping_tests();
+    let _turn = lock_cleanup_tests();
     let (lost, kept) = (TestTree::new(), TestTree::new());
     let words = "own deaf heir stray name=server sleep";
     let (owner, members, _stdout) = lost.start_and_wait(words, 4).await;
@@ -261,7 +261,7 @@ async fn owner_is_killed(reaped: bool) {
         Some(owner)
     };
 
-    tokio::time::timeout(DEADLINE, sweep()).await.unwrap();
+    tokio::time::timeout(DEADLINE, end_leftover_processes()).await.unwrap();
     assert_eq!(lost.alive(), [0_u32; 0]);
     assert_eq!(kept.alive().len(), 4, "their owner still runs");
 

@@ -19,7 +19,7 @@ use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::providers::openai::{GPT_5_2, OpenAI};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
-use wharf::call::{Outcome, Reason};
+use wharf::call::{Outcome, CallErrorReason};
 use wharf::config::text::clean;
 use wharf::config::{Env, LoadOptions, Platform};
 use wharf::protocol::Json;
@@ -82,12 +82,12 @@ fn tool_result(outcome: Outcome) -> Result<ToolOutput, ToolExecutionError> {
         };
     };
     let kind = match error.reason {
-        Reason::Denied => return Err(ToolExecutionError::refused(outcome.text)),
-        Reason::BadArguments => ToolErrorKind::InvalidArgs,
-        Reason::UnknownTool => ToolErrorKind::NotFound,
-        Reason::TimedOut => ToolErrorKind::Timeout,
-        Reason::Cancelled => ToolErrorKind::Cancelled,
-        Reason::NeedsAuth | Reason::Untrusted => ToolErrorKind::PermissionDenied,
+        CallErrorReason::Denied => return Err(ToolExecutionError::refused(outcome.text)),
+        CallErrorReason::BadArguments => ToolErrorKind::InvalidArgs,
+        CallErrorReason::UnknownTool => ToolErrorKind::NotFound,
+        CallErrorReason::TimedOut => ToolErrorKind::Timeout,
+        CallErrorReason::Cancelled => ToolErrorKind::Cancelled,
+        CallErrorReason::NeedsAuth | CallErrorReason::Untrusted => ToolErrorKind::PermissionDenied,
         _ => ToolErrorKind::Provider,
     };
     // A call with an unknown outcome may have run, so rig must not repeat it by itself.

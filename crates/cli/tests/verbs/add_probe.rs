@@ -300,7 +300,7 @@ fn a_token_of_a_local_server_is_bound_to_its_command() {
     token: .
     ");
     let warning = rendered.lines().find(|line| line.contains("credential")).unwrap_or_default();
-    assert_snapshot!(warning, @r#"warning: ~/.wharf/mcp.json:3: "box": stored credential left out: it is bound to another command, or to the entry before it was changed"#);
+    assert_snapshot!(warning, @r#"warning: ~/.wharf/mcp.json:3: "box": stored credential left out: it is bound to another command, or to an earlier version of the entry"#);
 }
 
 #[test]

@@ -88,26 +88,26 @@ fn invalid_arguments_are_not_sent() {
     assert_snapshot!(world.run("call box/echo"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "text" is missing
+    error: the arguments do not match the schema of the tool: "text" is missing
       usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo text=a times=many"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "times" must be an integer
+    error: the arguments do not match the schema of the tool: "times" must be an integer
       usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo hello"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "hello" is not of the form key=value
+    error: the arguments are malformed: "hello" is not of the form key=value
       hint: write key=value, key:=JSON, or use --args with a JSON object
       usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
     assert_snapshot!(world.run("call box/echo txet=a"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: unknown "txet" (did you mean "text"?); "text" is missing
+    error: the arguments do not match the schema of the tool: unknown "txet" (did you mean "text"?); "text" is missing
       usage: wharf call box/echo text=<string> [times=<integer>]
     "#);
 }

@@ -131,7 +131,7 @@ fn error_details_are_the_same_for_every_transport_and_era() {
     }
     assert_snapshot!(outputs[0], @"
     exit 2: MISUSE usage of box from Wharf, no in send, outcome known: true
-    exit 1: TERMINAL refused of box from Wharf, no in protocol, outcome known: true
+    exit 1: TERMINAL error-response of box from Wharf, no in protocol, outcome known: true
     exit 1: MISUSE not-found of box from Wharf, ecko in send, outcome known: true
     exit 3: TERMINAL connection-lost of box from Wharf, die in receive, outcome known: false
     exit 1: TERMINAL not-used of copy from Wharf, no in connect, outcome known: true
@@ -147,7 +147,7 @@ fn the_data_of_a_server_error_is_kept() {
         .script("box", &legacy_server_script("", r#"{"tools":{}}"#, tool, case))
         .own_servers(&[("box", r#""command": "box""#)]);
     let json: Value = serde_json::from_slice(&world.output("call box/no --json").stdout).unwrap();
-    assert_snapshot!(json["error"].to_string(), @r#"{"code":"refused","kind":"TERMINAL","phase":"protocol","message":"the server answered: quota (code -32000)","retryable":false,"outcomeKnown":true,"data":{"left":0,"z":1.0}}"#);
+    assert_snapshot!(json["error"].to_string(), @r#"{"code":"error-response","kind":"TERMINAL","phase":"protocol","message":"the server answered: quota (code -32000)","retryable":false,"outcomeKnown":true,"data":{"left":0,"z":1.0}}"#);
 }
 
 /// Interrupts a call once the marker file of its server exists, and summarizes the error.

@@ -47,7 +47,7 @@ fn a_tool_of_an_unconfigured_command_can_be_called() {
     assert_snapshot!(world.run("call echo -- box --token abc"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "text" is missing
+    error: the arguments do not match the schema of the tool: "text" is missing
       usage: wharf call echo text=<string> [times=<integer>] -- box --token •••
     "#);
     assert_snapshot!(files(&world, "home").join("\n"), @"");

@@ -102,7 +102,7 @@ fn a_file_that_cannot_be_read_is_named_and_nothing_is_sent() {
     assert_snapshot!(world.run("call notes/put count=@n.txt"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "count" must be an integer
+    error: the arguments do not match the schema of the tool: "count" must be an integer
       usage: wharf call notes/put [text=<string>] [count=<integer>] [tags=<list of strings>] [options=<object>]
     "#);
     assert!(!world.path("bin/notes.seen").exists());

@@ -20,11 +20,12 @@ trap - TERM
 echo $! >> "$0.children"
 "#;
 
-/// Waits until no other test leaves processes running: the sweep of one test would end those of
-/// another. The lock is a file, because a sweep reaches all processes of the user, also those of
-/// tests in other processes. It is released when the file is closed.
-fn lock_sweep_tests() -> fs::File {
-    let lock = fs::File::create(std::env::temp_dir().join("wharf-tests-that-sweep.lock")).unwrap();
+/// Waits until no other test leaves processes running: the cleanup of one test would end those
+/// of another. The lock is a file, because a cleanup reaches all processes of the user, also those
+/// of tests in other processes. It is released when the file is closed.
+fn lock_cleanup_tests() -> fs::File {
+    let lock =
+        fs::File::create(std::env::temp_dir().join("wharf-tests-that-clean-up.lock")).unwrap();
     lock.lock().unwrap();
     lock
 }
@@ -68,7 +69,7 @@ fn start(world: &World) -> Child {
 
 #[test]
 fn processes_left_by_a_killed_wharf_are_ended_by_the_next_command() {
-    let _turn = lock_sweep_tests();
+    let _turn = lock_cleanup_tests();
     for ignores_sigterm in [false, true] {
         let world = world();
         if ignores_sigterm {
@@ -90,7 +91,7 @@ fn processes_left_by_a_killed_wharf_are_ended_by_the_next_command() {
 
 #[test]
 fn processes_of_a_running_wharf_are_left_alone() {
-    let _turn = lock_sweep_tests();
+    let _turn = lock_cleanup_tests();
     let world = world();
     let mut run = start(&world);
     let alive = children(&world)[0];

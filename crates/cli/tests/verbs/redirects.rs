@@ -102,7 +102,7 @@ fn a_redirect_of_a_call_is_not_followed_and_leaves_its_outcome_unknown() {
     --- stderr
     MCP error: the server answered 307 Temporary Redirect (server "far", tool "go", phase protocol)
     The outcome is unknown: the tool may have run. Check before calling it again.
-    hint: a call is not sent again where a redirect leads; reconnect, or put that address into the entry
+    hint: redirects are not followed for a call; reconnect, or put the new address into the entry
     "#);
 }
 

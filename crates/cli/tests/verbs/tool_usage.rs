@@ -73,32 +73,32 @@ fn a_missing_or_wrong_argument_prints_the_usage_line() {
     assert_snapshot!(world.run("call reports/make title=x"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "rows" is missing
+    error: the arguments do not match the schema of the tool: "rows" is missing
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make title=x rows=many"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "rows" must be an integer
+    error: the arguments do not match the schema of the tool: "rows" must be an integer
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make title=x rows=1"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "rows" must be at least 3
+    error: the arguments do not match the schema of the tool: "rows" must be at least 3
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make hello"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: "hello" is not of the form key=value
+    error: the arguments are malformed: "hello" is not of the form key=value
       hint: write key=value, key:=JSON, or use --args with a JSON object
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     assert_snapshot!(world.run("call reports/make titel=x rows=3"), @r#"
     exit 2
     --- stderr
-    error: the arguments do not fit: unknown "titel" (did you mean "title"?); "title" is missing
+    error: the arguments do not match the schema of the tool: unknown "titel" (did you mean "title"?); "title" is missing
       usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]
     "#);
     let output = world.run("call reports/make title=x --json");
@@ -108,7 +108,7 @@ fn a_missing_or_wrong_argument_prints_the_usage_line() {
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: the arguments do not fit: \"rows\" is missing (server \"reports\", tool \"make\", phase send)\nCorrect the call before trying again.",
+      "text": "MCP error: the arguments do not match the schema of the tool: \"rows\" is missing (server \"reports\", tool \"make\", phase send)\nCorrect the call before trying again.",
       "content": [],
       "details": {
         "serverName": "reports",
@@ -121,7 +121,7 @@ fn a_missing_or_wrong_argument_prints_the_usage_line() {
         "code": "usage",
         "kind": "MISUSE",
         "phase": "send",
-        "message": "the arguments do not fit: \"rows\" is missing",
+        "message": "the arguments do not match the schema of the tool: \"rows\" is missing",
         "retryable": false,
         "outcomeKnown": true,
         "hint": "usage: wharf call reports/make title=<string> rows=<integer> [format=<pdf|html>] [tags=<list of strings>] [filter=<object>]"

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::document::{self, Notation, Parsed};
+use crate::document::{self, Notation, ParsedDocument};
 use crate::env::Env;
 use crate::formats::{self, ConfigFile, FileReader, FileShape, Program};
 use crate::problem::Problem;
@@ -112,7 +112,7 @@ pub(crate) fn read_document(
     program: &'static Program,
     file: &'static ConfigFile,
     path: &Path,
-    parsed: Parsed,
+    parsed: ParsedDocument,
 ) -> Discovery {
     let folder = Arc::new(env.cwd.clone());
     let rank = first_rank(program, 0, file.precedence);

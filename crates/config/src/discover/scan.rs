@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::document::{self, Node, Notation, Parsed};
+use crate::document::{self, Node, Notation, ParsedDocument};
 use crate::env::Env;
 use crate::problem::Problem;
 use crate::store;
@@ -78,7 +78,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Adds a document that was read elsewhere.
-    pub(crate) fn remember(&mut self, path: &Path, parsed: Parsed) {
+    pub(crate) fn remember(&mut self, path: &Path, parsed: ParsedDocument) {
         let root = self.accept(path, parsed);
         self.documents.insert(path.to_owned(), Some(root));
     }
@@ -113,7 +113,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn accept(&mut self, path: &Path, parsed: Parsed) -> Arc<Node> {
+    fn accept(&mut self, path: &Path, parsed: ParsedDocument) -> Arc<Node> {
         for duplicate in parsed.duplicate_keys {
             let message = format!(
                 "\"{}\" appears twice in one object (first on line {}); the last one is used",

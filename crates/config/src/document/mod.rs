@@ -35,7 +35,7 @@ pub enum Notation {
 
 /// A parsed text and its duplicate keys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
+pub struct ParsedDocument {
     /// The value of the whole text; null for an empty one.
     pub root: Node,
     /// Keys that appear twice in one object; the last one is used.
@@ -74,7 +74,7 @@ pub struct SyntaxError {
 /// assert_eq!(parsed.root.get("a").map(|list| list.line), Some(3));
 /// # Ok::<(), wharf_config::document::SyntaxError>(())
 /// ```
-pub fn parse(text: &str, notation: Notation) -> Result<Parsed, SyntaxError> {
+pub fn parse(text: &str, notation: Notation) -> Result<ParsedDocument, SyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match notation {
         Notation::Json => json::parse(text),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::manage::{Portable, pairs};
+use crate::manage::{PortableDefinition, pairs};
 use crate::server::TransportKind;
 
 use super::program::TimeUnit;
@@ -56,7 +56,7 @@ impl ExportStyle {
     };
 
     /// Writes an entry, or returns why that is not possible.
-    pub(crate) fn write_entry(&self, portable: &Portable) -> Result<Value, String> {
+    pub(crate) fn write_entry(&self, portable: &PortableDefinition) -> Result<Value, String> {
         if let Some(why) = (self.refuses)(portable.kind) {
             return Err(why.to_owned());
         }
@@ -81,7 +81,7 @@ impl ExportStyle {
 
     fn write_launch(
         &self,
-        portable: &Portable,
+        portable: &PortableDefinition,
         entry: &mut Map<String, Value>,
     ) -> Result<(), String> {
         let command = portable.command.clone().unwrap_or_default();
@@ -117,7 +117,7 @@ impl ExportStyle {
         Ok(())
     }
 
-    fn write_endpoint(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+    fn write_endpoint(&self, portable: &PortableDefinition, entry: &mut Map<String, Value>) {
         let key = self.url[usize::from(portable.kind == TransportKind::Sse)];
         entry.insert(key.to_owned(), portable.url.clone().unwrap_or_default().into());
         if !portable.headers.is_empty() {
@@ -125,7 +125,7 @@ impl ExportStyle {
         }
     }
 
-    fn write_limits(&self, portable: &Portable, entry: &mut Map<String, Value>) {
+    fn write_limits(&self, portable: &PortableDefinition, entry: &mut Map<String, Value>) {
         let (keys, unit) = self.limits;
         let limits = portable.timeouts;
         for (key, limit) in keys.into_iter().zip([limits.both, limits.connect, limits.call]) {

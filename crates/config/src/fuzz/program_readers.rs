@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::discover::{self, Discovery, notation_of};
-use crate::document::{self, Map, Node, Notation, Parsed};
+use crate::document::{self, Map, Node, Notation, ParsedDocument};
 use crate::env::{Env, Platform};
 use crate::formats::{ConfigFile, FileShape, PROGRAMS, Program};
 use crate::source::Level;
@@ -46,7 +46,7 @@ impl ProgramReader {
     }
 
     /// Reads a document as this file.
-    pub(super) fn read(&self, parsed: &Parsed) -> Discovery {
+    pub(super) fn read(&self, parsed: &ParsedDocument) -> Discovery {
         discover::read_document(&EMPTY_MACHINE, self.program, self.file, &self.path, parsed.clone())
     }
 
@@ -77,7 +77,7 @@ fn path_of(file: &ConfigFile) -> PathBuf {
 }
 
 /// Parses a text and adds the canary; `None` if it cannot be parsed or is too large.
-pub(super) fn parse_with_canary(text: &str, notation: Notation) -> Option<Parsed> {
+pub(super) fn parse_with_canary(text: &str, notation: Notation) -> Option<ParsedDocument> {
     let mut parsed = document::parse(text, notation).ok()?;
     if canary::is_in(text) || count(&parsed.root) > MAX_NODES {
         return None;

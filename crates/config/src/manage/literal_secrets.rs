@@ -10,7 +10,7 @@ use crate::secret::{Secret, names_a_secret, redact_args, redact_url};
 use crate::server::{Definition, WrittenText};
 use crate::server_url::ServerUrl;
 
-use super::portable::Portable;
+use super::portable::PortableDefinition;
 
 /// Prefixes of well-known tokens.
 const TOKENS: [&str; 10] =
@@ -71,7 +71,7 @@ pub(super) fn literal_secrets(definition: &Definition, env: &Env) -> Vec<Literal
 }
 
 /// Removes the bearer token from the headers of a server that is to be copied.
-pub(super) fn take_token(portable: &mut Portable) -> Option<TakenToken> {
+pub(super) fn take_token(portable: &mut PortableDefinition) -> Option<TakenToken> {
     let resource = resource_of(portable.url.as_deref()?)?;
     let at = portable.headers.iter().position(|(name, value)| {
         bearer(name, value).is_some_and(|token| !token.contains(['$', '{', '%']))

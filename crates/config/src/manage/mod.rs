@@ -31,7 +31,7 @@ pub use add::{AddRequest, add, entry_from_json};
 pub use error::ManageError;
 pub use literal_secrets::LiteralSecret;
 pub(crate) use native::pairs;
-pub(crate) use portable::Portable;
+pub(crate) use portable::PortableDefinition;
 pub use remove::remove;
 pub use switch::{Switch, switch};
 pub use token::{has_entry, set_token};

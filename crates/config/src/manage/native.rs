@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::document::{self, Node};
 use crate::server::{OAuth, TransportKind};
 
-use super::portable::Portable;
+use super::portable::PortableDefinition;
 
 /// Returns the entry for one of Wharf's own files.
-pub(super) fn entry(portable: &Portable) -> Value {
+pub(super) fn entry(portable: &PortableDefinition) -> Value {
     let mut entry = Map::new();
     let mut set = |key: &str, value: Value| {
         let is_empty = match &value {

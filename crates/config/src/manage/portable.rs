@@ -11,7 +11,7 @@ use crate::server::{Definition, OAuth, Timeouts, TransportKind, WrittenText};
 use crate::spec;
 
 /// A definition with its texts in the syntax of another program.
-pub(crate) struct Portable {
+pub(crate) struct PortableDefinition {
     /// Its transport.
     pub(crate) kind: TransportKind,
     /// The program.
@@ -48,7 +48,7 @@ pub(crate) fn translate(
     definition: &Definition,
     env: &Env,
     write_variable: WriteVariable,
-) -> Result<Portable, String> {
+) -> Result<PortableDefinition, String> {
     let kind = spec::check_transport(definition).map_err(|invalid| invalid.to_string())?;
     let translator = Translator { definition, env, write_variable };
     let fields = &definition.fields;
@@ -71,7 +71,7 @@ pub(crate) fn translate(
         args.push(translator.text(arg)?);
     }
     let is_stdio = kind == TransportKind::Stdio;
-    Ok(Portable {
+    Ok(PortableDefinition {
         kind,
         command: if is_stdio { one(&fields.command)? } else { None },
         args: if is_stdio { args } else { Vec::new() },

@@ -13,7 +13,7 @@ pub use crate::server_url::{redact_url, secrets_of_url};
 pub use name::names_a_secret;
 pub use redact::{redact_args, redact_command};
 
-/// The text that replaces a secret.
+/// The text that replaces a secret; `wharf-protocol` has the same one for texts of servers.
 pub const REDACTED: &str = "•••";
 
 /// A text that no log, error or listing may contain.

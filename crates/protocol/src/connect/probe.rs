@@ -115,16 +115,13 @@ fn next_step(
     error: &RequestError,
 ) -> Option<NegotiationStep> {
     match error {
-        RequestError::Refused(refusal) => {
-            Some(negotiation.next(ProbeEvent::Answered(probe, Err(refusal))))
-        }
         // An HTTP+SSE address refuses every POST, and some servers do that in JSON.
         RequestError::Inconclusive { error, status: Some(status) }
             if !is_discover(probe) && is_about_request(*status) && error.data.is_none() =>
         {
             Some(negotiation.next(ProbeEvent::Rejected(probe)))
         }
-        RequestError::Inconclusive { error, .. } => {
+        RequestError::ErrorResponse(error) | RequestError::Inconclusive { error, .. } => {
             Some(negotiation.next(ProbeEvent::Answered(probe, Err(error))))
         }
         RequestError::Status { status, .. } if is_about_request(*status) => {

@@ -1,4 +1,7 @@
-//! The two eras of MCP: sessions that begin with `initialize`, and self-contained requests.
+//! The two eras of MCP, and the revisions of each.
+//!
+//! - Legacy, up to 2025-11-25: a session begins with `initialize`.
+//! - Modern, since 2026-07-28: every request is self-contained.
 
 mod headers;
 mod negotiate;

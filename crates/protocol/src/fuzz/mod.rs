@@ -13,7 +13,7 @@ use http::HeaderValue;
 
 use crate::envelope::{self, Id, Message, Received};
 use crate::era::{HeaderParameter, header_text, header_value};
-use crate::transport::{LineBuffer, OutputLine, check_events};
+use crate::transport::{LimitedLine, LineBuffer, check_events};
 use crate::{Json, Members};
 
 /// One fuzz target.
@@ -72,11 +72,11 @@ fn lines(bytes: &[u8]) {
     for size in [1, 3, 7] {
         // The chunks decide where an oversized line is detected, but not what the lines are.
         let pieces = cut(bytes, limit, size);
-        let kept = |lines: &[OutputLine]| -> Vec<Bytes> {
+        let kept = |lines: &[LimitedLine]| -> Vec<Bytes> {
             let lines = lines.iter();
             lines
                 .filter_map(
-                    |it| if let OutputLine::Whole(it) = it { Some(it.clone()) } else { None },
+                    |it| if let LimitedLine::Whole(it) = it { Some(it.clone()) } else { None },
                 )
                 .collect()
         };
@@ -84,11 +84,11 @@ fn lines(bytes: &[u8]) {
         assert_eq!(pieces.len(), whole.len(), "pieces of {size}");
     }
     let lengths =
-        whole.iter().all(|line| !matches!(line, OutputLine::Whole(it) if it.len() > limit));
+        whole.iter().all(|line| !matches!(line, LimitedLine::Whole(it) if it.len() > limit));
     assert!(lengths, "a line over the limit was kept");
 }
 
-fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<OutputLine> {
+fn cut(bytes: &[u8], limit: usize, size: usize) -> Vec<LimitedLine> {
     let mut buffer = LineBuffer::new(limit);
     let mut lines = Vec::new();
     for piece in bytes.chunks(size) {

@@ -72,7 +72,7 @@ impl Peer {
         // many concurrent calls, the CPU cache is the limit.
         let mut outcome = self.request_with_input("tools/call", &params, options, &headers).await;
         let is_mismatch = matches!(&outcome, Err(error)
-            if error.refusal().is_some_and(|error| error.code == code::HEADER_MISMATCH));
+            if error.error_response().is_some_and(|error| error.code == code::HEADER_MISMATCH));
         let has_headers = self.era() == Era::Modern
             && matches!(self.0.connection.transport, ClientTransport::StreamableHttp(_));
         // Without a new list the call would be refused again; then the error stays "not executed".

@@ -96,10 +96,12 @@ impl Peer {
                 TaskStatus::Completed => return self.result_of(&task, options).await,
                 TaskStatus::Failed | TaskStatus::Cancelled => {
                     return match (task.error(), self.era()) {
-                        (Some(error), _) => Err(RequestError::Refused(error)),
+                        (Some(error), _) => Err(RequestError::ErrorResponse(error)),
                         // In the legacy revision, the result contains the failure.
                         (None, Era::Legacy) => self.result_of(&task, options).await,
-                        (None, Era::Modern) => Err(RequestError::Refused(failure(method, &task))),
+                        (None, Era::Modern) => {
+                            Err(RequestError::ErrorResponse(failure(method, &task)))
+                        }
                     };
                 }
                 TaskStatus::InputRequired => {

@@ -16,7 +16,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
 pub(crate) use self::stream::RedactedStream;
 
-/// The replacement for a secret.
+/// The replacement for a secret; `wharf-config` has the same one for texts of config files.
 pub const REDACTED: &str = "•••";
 
 /// Secrets with fewer characters are not redacted: they occur in every text by chance. They are

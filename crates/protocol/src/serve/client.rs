@@ -108,8 +108,8 @@ pub enum SendError {
     #[error("the client did not answer within {0:?}")]
     TimedOut(Duration),
     /// The client answered with an error.
-    #[error("the client refused")]
-    Refused(#[source] RpcError),
+    #[error("the client answered with an error")]
+    ErrorResponse(#[source] RpcError),
 }
 
 pub(crate) async fn send_request(
@@ -123,7 +123,7 @@ pub(crate) async fn send_request(
     let waiting = async {
         sink.send(envelope::request(open.id, method, params)).await?;
         let answer = (&mut open.answer).await.map_err(|_| SendError::Gone)?;
-        answer.map_err(SendError::Refused)
+        answer.map_err(SendError::ErrorResponse)
     };
     tokio::time::timeout(within, waiting).await.unwrap_or(Err(SendError::TimedOut(within)))
 }

@@ -92,7 +92,7 @@ impl McpServer {
 
 impl std::fmt::Debug for McpServer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("Server").finish_non_exhaustive()
+        formatter.debug_tuple("McpServer").finish_non_exhaustive()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::http_client::HttpError;
 pub enum RequestError {
     /// The server responded with a JSON-RPC error.
     #[error("the server answered: {0}")]
-    Refused(#[source] RpcError),
+    ErrorResponse(#[source] RpcError),
     /// The request timed out.
     #[error("no answer within {limit:?}")]
     TimedOut {
@@ -134,7 +134,7 @@ impl RequestError {
         use crate::envelope::code;
         match self {
             Self::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
-            Self::Refused(error) if era == Era::Modern => {
+            Self::ErrorResponse(error) if era == Era::Modern => {
                 matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
             }
             _ => self.never_sent(),
@@ -142,9 +142,9 @@ impl RequestError {
     }
 
     /// Returns the JSON-RPC error that the server returned for this request, if it is conclusive.
-    pub fn refusal(&self) -> Option<&RpcError> {
+    pub fn error_response(&self) -> Option<&RpcError> {
         match self {
-            Self::Refused(error) => Some(error),
+            Self::ErrorResponse(error) => Some(error),
             _ => None,
         }
     }
@@ -152,7 +152,7 @@ impl RequestError {
     /// Returns the JSON-RPC error, whether or not it has the id of the request.
     pub(crate) fn rpc_error(&self) -> Option<&RpcError> {
         match self {
-            Self::Refused(error) | Self::Inconclusive { error, .. } => Some(error),
+            Self::ErrorResponse(error) | Self::Inconclusive { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -41,7 +41,7 @@ impl RequestOutcome {
     /// Converts the outcome into the result of the request.
     pub(crate) fn into_result(self) -> Result<Json, RequestError> {
         match self {
-            Self::Response(outcome) => outcome.map_err(RequestError::Refused),
+            Self::Response(outcome) => outcome.map_err(RequestError::ErrorResponse),
             Self::Unidentified(error) => Err(RequestError::Inconclusive { error, status: None }),
             Self::TooLarge { limit } => Err(RequestError::TooLarge { limit }),
             Self::Lost { ended, never_sent } => Err(RequestError::Lost { ended, never_sent }),

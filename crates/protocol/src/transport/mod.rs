@@ -23,7 +23,7 @@ pub use authorize::{Authorizer, BoxFuture, Challenge, ChallengeAction, FixedHead
 pub(crate) use authorized_client::{AuthorizedClient, RequestParts, ServerAddress};
 #[cfg(any(test, fuzzing))]
 pub(crate) use events::check as check_events;
-pub(crate) use stdio::{LineBuffer, OutputLine, StdioTransport, WriteError};
+pub(crate) use stdio::{LimitedLine, LineBuffer, StdioTransport, WriteError};
 
 use std::sync::Arc;
 

@@ -43,7 +43,7 @@ pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptResult, Role};
 pub use resource::{ReadResult, Resource, ResourceBody, ResourceContents, ResourceTemplate};
 pub use sampling::{ModelPreferences, Sampling, ToolChoice};
 pub use send::{ClientCapabilities, ClientInfo};
-pub use server_capabilities::{Feature, Implementation, ServerCapabilities};
+pub use server_capabilities::{CapabilityDetails, Implementation, ServerCapabilities};
 #[cfg(feature = "skills")]
 pub use skill::{Skill, SkillFile, SkillFiles};
 pub use subscription_filter::SubscriptionFilter;

@@ -30,7 +30,7 @@ view! {
 
 /// The details of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Feature {
+pub struct CapabilityDetails {
     /// The server notifies when the list changes.
     pub list_changed: bool,
     /// The server supports subscriptions to resources.
@@ -39,18 +39,18 @@ pub struct Feature {
 
 impl ServerCapabilities {
     /// Returns the capability `tools`.
-    pub fn tools(&self) -> Option<Feature> {
-        self.feature("tools")
+    pub fn tools(&self) -> Option<CapabilityDetails> {
+        self.details_of("tools")
     }
 
     /// Returns the capability `resources`.
-    pub fn resources(&self) -> Option<Feature> {
-        self.feature("resources")
+    pub fn resources(&self) -> Option<CapabilityDetails> {
+        self.details_of("resources")
     }
 
     /// Returns the capability `prompts`.
-    pub fn prompts(&self) -> Option<Feature> {
-        self.feature("prompts")
+    pub fn prompts(&self) -> Option<CapabilityDetails> {
+        self.details_of("prompts")
     }
 
     /// Tells whether the server sends log messages.
@@ -63,10 +63,13 @@ impl ServerCapabilities {
         declared_capability(&self.raw.object_at("extensions")?, name)
     }
 
-    fn feature(&self, name: &str) -> Option<Feature> {
-        let feature = declared_capability(&self.raw, name)?;
-        let is_set = |key: &str| feature.bool_at(key).unwrap_or_default();
-        Some(Feature { list_changed: is_set("listChanged"), subscribe: is_set("subscribe") })
+    fn details_of(&self, name: &str) -> Option<CapabilityDetails> {
+        let capability = declared_capability(&self.raw, name)?;
+        let is_set = |key: &str| capability.bool_at(key).unwrap_or_default();
+        Some(CapabilityDetails {
+            list_changed: is_set("listChanged"),
+            subscribe: is_set("subscribe"),
+        })
     }
 }
 
@@ -112,9 +115,13 @@ mod tests {
 
     #[test]
     fn a_capability_is_declared_unless_it_is_missing_null_or_false() {
-        for there in ["{}", "true", "1", "\"yes\"", "[]"] {
-            let text = format!(r#"{{"tools":{there}}}"#);
-            assert_eq!(capabilities(&text).tools(), Some(Feature::default()), "{there}");
+        for declared in ["{}", "true", "1", "\"yes\"", "[]"] {
+            let text = format!(r#"{{"tools":{declared}}}"#);
+            assert_eq!(
+                capabilities(&text).tools(),
+                Some(CapabilityDetails::default()),
+                "{declared}"
+            );
         }
         for missing in [r#"{"tools":null}"#, r#"{"tools":false}"#, "{}", "null", "true"] {
             assert_eq!(capabilities(missing).tools(), None, "{missing}");
@@ -129,7 +136,10 @@ mod tests {
             r#"{"resources":{"subscribe":true,"listChanged":"yes"},"logging":{},
             "extensions":{"a/b":{"x":1},"c/d":null}}"#,
         );
-        assert_eq!(all.resources(), Some(Feature { subscribe: true, list_changed: false }));
+        assert_eq!(
+            all.resources(),
+            Some(CapabilityDetails { subscribe: true, list_changed: false })
+        );
         assert!(all.has_logging());
         assert_eq!(all.extension("a/b").unwrap().as_str(), r#"{"x":1}"#);
         assert_eq!(all.extension("c/d"), None);

@@ -16,7 +16,7 @@ use wharf_protocol::view::ToolHints;
 
 use super::approval_store::ApprovalStore;
 use crate::call::clip_message;
-use crate::call::{CallError, Reason};
+use crate::call::{CallError, CallErrorReason};
 
 /// Approves calls: asks a person, or decides by rules of the host.
 pub trait Approver: Send + Sync + 'static {
@@ -140,7 +140,7 @@ impl Approvals {
         // An approver that panics has not approved; only this call fails.
         let Ok(answer) = approval.catch_unwind().await else {
             let message = "the call was not approved: the approver failed";
-            return Err(CallError::not_run(Reason::Denied, message));
+            return Err(CallError::not_run(CallErrorReason::Denied, message));
         };
         match answer {
             ApprovalAnswer::Yes => Ok(()),
@@ -184,7 +184,7 @@ impl Approvals {
             hint = format!("{hint}, or use {bypass_hint}");
         }
         let message = "the call needs approval, but no approver is available";
-        CallError::not_run(Reason::Denied, message).with_hint(hint)
+        CallError::not_run(CallErrorReason::Denied, message).with_hint(hint)
     }
 }
 
@@ -198,7 +198,7 @@ pub(super) enum GrantScope {
 fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
     let server = clip(&call.request.server, 100);
     if call.policy == Approval::Deny {
-        let error = CallError::not_run(Reason::Denied, "the settings deny this tool");
+        let error = CallError::not_run(CallErrorReason::Denied, "the settings deny this tool");
         return Some(error.with_hint(format!(
             "its entry says \"deny\", in \"approval\" or \"toolApproval\" of \"{server}\""
         )));
@@ -206,7 +206,7 @@ fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
     call.is_withheld.then(|| {
         let message = "the tool is new or has changed since it was accepted";
         let hint = "a person must review and accept the change before it can be called";
-        CallError::not_run(Reason::Withheld, message).with_hint(hint)
+        CallError::not_run(CallErrorReason::Withheld, message).with_hint(hint)
     })
 }
 
@@ -223,7 +223,7 @@ fn denied(reason: Option<&str>) -> CallError {
         Some(reason) => format!("the call was not approved: {reason}"),
         None => "the call was not approved".to_owned(),
     };
-    CallError::not_run(Reason::Denied, message)
+    CallError::not_run(CallErrorReason::Denied, message)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use wharf_config::text::clip;
 use wharf_protocol::Json;
 
 use super::fast_check;
-use super::misuse::{Misuse, MisuseWriter};
+use super::invalid_arguments::{ArgumentErrorWriter, InvalidArguments};
 use super::schema_cost::SchemaGraph;
 
 /// How long a schema may be, as text.
@@ -55,9 +55,9 @@ impl ArgumentCheck {
     }
 
     /// Checks arguments; fails with all problems, up to a limit.
-    pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
+    pub(crate) fn check(&self, arguments: &Json) -> Result<(), InvalidArguments> {
         if !arguments.is_object() {
-            return Err(Misuse::not_an_object(arguments));
+            return Err(InvalidArguments::not_an_object(arguments));
         }
         let Ok(schema) = &self.schema else { return Ok(()) };
         if arguments.as_str().len() > LONGEST_ARGUMENTS {
@@ -74,8 +74,8 @@ impl ArgumentCheck {
         }
         let errors = compiled.validator.iter_errors(&value).filter(blames_arguments);
         let allows_no_others = schema.get("additionalProperties") == Some(&Value::Bool(false));
-        let writer = MisuseWriter { known: &compiled.known, allows_no_others };
-        writer.misuse(errors.take(MAX_PROBLEMS)).map_or(Ok(()), Err)
+        let writer = ArgumentErrorWriter { known: &compiled.known, allows_no_others };
+        writer.collect(errors.take(MAX_PROBLEMS)).map_or(Ok(()), Err)
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     fn verdict(schema: &str, arguments: &str) -> String {
         let check = compiled(schema);
         match check.check(&arguments.parse().unwrap()) {
-            Err(misuse) => misuse.to_string(),
+            Err(invalid) => invalid.to_string(),
             Ok(()) => check.compiled().err().unwrap_or_default().to_owned(),
         }
     }
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_backtracks_too_long_is_not_a_misuse() {
+    fn a_pattern_that_backtracks_too_long_is_not_an_error() {
         let schema = r#"{"properties":{"a":{"pattern":"^(?=x)(x+x+)+y\\1$"}}}"#;
         check(schema, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40)), "");
     }

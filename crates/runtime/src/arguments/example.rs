@@ -20,7 +20,7 @@ const MAX_REPEATS: u64 = 64;
 
 /// Which arguments an example has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum IncludedArguments {
     /// Those that are required.
     Required,
     /// All of them.
@@ -28,15 +28,15 @@ pub(crate) enum Extent {
 }
 
 /// Generates arguments for a schema; `None` if no accepted value can be guessed.
-pub(crate) fn example(schema: &Value, extent: Extent) -> Option<Value> {
+pub(crate) fn example(schema: &Value, included: IncludedArguments) -> Option<Value> {
     let schemas = ArgumentSchemas::new(schema);
-    object(schemas.root(), schemas, extent, 0)
+    object(schemas.root(), schemas, included, 0)
 }
 
 fn object(
     schema: &Value,
     schemas: ArgumentSchemas<'_>,
-    extent: Extent,
+    included: IncludedArguments,
     depth: usize,
 ) -> Option<Value> {
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -46,7 +46,7 @@ fn object(
         let own = properties.and_then(|them| them.get(*name)).unwrap_or(&Value::Null);
         members.insert((*name).to_owned(), sample(name, own, schemas, depth + 1)?);
     }
-    if extent == Extent::All {
+    if included == IncludedArguments::All {
         for (name, own) in properties.into_iter().flatten() {
             if !members.contains_key(name) {
                 members.insert(name.clone(), sample(name, own, schemas, depth + 1)?);
@@ -83,7 +83,7 @@ fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize
             let item = sample(name, items, schemas, depth + 1)?;
             Some(vec![item; usize::try_from(count.min(MAX_REPEATS)).ok()?].into())
         }
-        Some("object") => object(schema, schemas, Extent::Required, depth),
+        Some("object") => object(schema, schemas, IncludedArguments::Required, depth),
         Some(_) => None,
         None => {
             let is_null = |it: &&Value| schemas.types_of(it) == ["null"];
@@ -166,7 +166,7 @@ mod tests {
 
     fn rendered(schema: &str) -> String {
         let value: Value = serde_json::from_str(schema).unwrap();
-        let example = example(&value, Extent::Required);
+        let example = example(&value, IncludedArguments::Required);
         let Some(example) = example else { return "nothing".to_owned() };
         let check = ArgumentCheck::new(&schema.parse().unwrap());
         let verdict = check.check(&example.to_string().parse().unwrap());

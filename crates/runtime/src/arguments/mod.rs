@@ -1,20 +1,20 @@
 //! Arguments of tools: checked against the schema of the tool, and read from `key=value` words.
 //!
 //! `check` validates arguments: `fast_check` accepts common cases without compiling the schema,
-//! `schema_cost` limits the work for a hostile schema, and `misuse` describes what is wrong.
-//! `pairs` reads `key=value`. `signature` lists the arguments of a tool and `example` generates
-//! some, both with `argument_schemas`. With an unusable schema, nothing is checked and the tool
-//! stays usable: its server checks the arguments, too.
+//! `schema_cost` limits the work for a hostile schema, and `invalid_arguments` describes what is
+//! wrong. `pairs` reads `key=value`. `signature` lists the arguments of a tool and `example`
+//! generates some, both with `argument_schemas`. With an unusable schema, nothing is checked and
+//! the tool stays usable: its server checks the arguments, too.
 
 mod argument_schemas;
 pub(crate) mod check;
 pub(crate) mod example;
 mod fast_check;
-mod misuse;
+mod invalid_arguments;
 mod pairs;
 mod schema_cost;
 mod signature;
 
-pub use misuse::Misuse;
+pub use invalid_arguments::InvalidArguments;
 pub use pairs::{PairError, from_pairs};
 pub use signature::{Argument, Signature};

@@ -2,7 +2,7 @@
 //!
 //! `kind` says whether a retry can help, `outcome_known` whether it is known if the tool ran. A
 //! call that may have run is never `TRANSIENT`. The mapping from request errors is in
-//! `request_errors`. Code decides by [`Reason`], never by the text of a message.
+//! `request_errors`. Code decides by [`CallErrorReason`], never by the text of a message.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
-use crate::arguments::Misuse;
+use crate::arguments::InvalidArguments;
 use crate::status::one_line;
 
 /// How many characters of untrusted text are kept in a message.
@@ -30,9 +30,9 @@ const STDERR_BYTES: usize = 2000;
 pub struct CallError {
     /// The reason, for code.
     #[serde(rename = "code")]
-    pub reason: Reason,
+    pub reason: CallErrorReason,
     /// What an agent can do about it.
-    pub kind: ErrorKind,
+    pub kind: CallErrorKind,
     /// The phase in which the call failed.
     pub phase: CallPhase,
     /// The message, on one line; may contain untrusted text of the server.
@@ -56,7 +56,7 @@ pub struct CallError {
 /// What an agent can do about a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum ErrorKind {
+pub enum CallErrorKind {
     /// Nothing: the same call fails again, or it is unknown whether it ran.
     Terminal,
     /// Try again: it did not run, and the cause may be temporary.
@@ -65,7 +65,7 @@ pub enum ErrorKind {
     Misuse,
 }
 
-impl ErrorKind {
+impl CallErrorKind {
     /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl CallPhase {
 /// The reason of a failed call: for exit codes and for code that reacts to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum CallErrorReason {
     /// There is no such tool.
     UnknownTool,
     /// The arguments do not match the schema.
@@ -136,16 +136,16 @@ pub enum Reason {
     /// The caller cancelled the call.
     Cancelled,
     /// The server answered with an error.
-    Refused,
+    ErrorResponse,
     /// The response is not usable.
-    BadAnswer,
+    InvalidResponse,
     /// The server sent a request of its own that nobody answered.
     Unanswered,
     /// This server cannot receive the call.
-    Impossible,
+    Unsendable,
 }
 
-impl Reason {
+impl CallErrorReason {
     /// Returns the word for machine-readable output.
     pub fn word(self) -> &'static str {
         match self {
@@ -162,39 +162,40 @@ impl Reason {
             Self::Connect => "not-connected",
             Self::Lost => "connection-lost",
             Self::Cancelled => "cancelled",
-            Self::Refused => "refused",
-            Self::BadAnswer => "bad-answer",
+            Self::ErrorResponse => "error-response",
+            Self::InvalidResponse => "invalid-response",
             Self::Unanswered => "unanswered",
-            Self::Impossible => "impossible",
+            Self::Unsendable => "unsendable",
         }
     }
 }
 
-impl Serialize for Reason {
+impl Serialize for CallErrorReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }
 }
 
-impl From<Misuse> for CallError {
-    fn from(misuse: Misuse) -> Self {
-        Self::not_run(Reason::BadArguments, format!("the arguments do not fit: {misuse}"))
+impl From<InvalidArguments> for CallError {
+    fn from(invalid: InvalidArguments) -> Self {
+        let message = format!("the arguments do not match the schema of the tool: {invalid}");
+        Self::not_run(CallErrorReason::BadArguments, message)
     }
 }
 
 impl CallError {
     /// Makes the error of a call that did not run and that would fail again.
-    pub fn not_run(reason: Reason, message: impl Into<String>) -> Self {
+    pub fn not_run(reason: CallErrorReason, message: impl Into<String>) -> Self {
         let kind = match reason {
-            Reason::UnknownTool | Reason::BadArguments => ErrorKind::Misuse,
-            _ => ErrorKind::Terminal,
+            CallErrorReason::UnknownTool | CallErrorReason::BadArguments => CallErrorKind::Misuse,
+            _ => CallErrorKind::Terminal,
         };
         let phase = match reason {
-            Reason::Untrusted
-            | Reason::Disabled
-            | Reason::NotUsed
-            | Reason::NeedsAuth
-            | Reason::Connect => CallPhase::Connect,
+            CallErrorReason::Untrusted
+            | CallErrorReason::Disabled
+            | CallErrorReason::NotUsed
+            | CallErrorReason::NeedsAuth
+            | CallErrorReason::Connect => CallPhase::Connect,
             _ => CallPhase::Send,
         };
         Self {
@@ -212,8 +213,10 @@ impl CallError {
 
     /// Makes the error for a name that no tool has.
     pub(crate) fn unknown_tool(name: &str, nearest: Option<&str>) -> Self {
-        let error =
-            Self::not_run(Reason::UnknownTool, format!("there is no tool \"{}\"", clip(name, 100)));
+        let error = Self::not_run(
+            CallErrorReason::UnknownTool,
+            format!("there is no tool \"{}\"", clip(name, 100)),
+        );
         match nearest {
             Some(nearest) => error.with_hint(format!("did you mean \"{}\"?", clip(nearest, 100))),
             None => error,
@@ -223,8 +226,10 @@ impl CallError {
     /// Makes the error for a name that matches several tools.
     pub(crate) fn ambiguous_tool(name: &str, meant: &[&str]) -> Self {
         let name = clip(name, 100);
-        let error =
-            Self::not_run(Reason::UnknownTool, format!("several tools are called \"{name}\""));
+        let error = Self::not_run(
+            CallErrorReason::UnknownTool,
+            format!("several tools are called \"{name}\""),
+        );
         let meant: Vec<String> = meant.iter().map(|meant| clip(meant, 100)).collect();
         error.with_hint(format!("use one of their own names: {}", meant.join(", ")))
     }
@@ -232,7 +237,7 @@ impl CallError {
     /// Makes the error for a server that was not connected in time; nothing was sent.
     pub fn not_connected_in_time(limit: Duration) -> Self {
         let message = format!("the server was not connected within {limit:?}");
-        let error = Self::not_run(Reason::TimedOut, message);
+        let error = Self::not_run(CallErrorReason::TimedOut, message);
         Self { phase: CallPhase::Connect, ..error }.into_transient()
     }
 
@@ -247,7 +252,7 @@ impl CallError {
     ///
     /// [`PhaseTracker`]: super::PhaseTracker
     pub fn cancelled_in(phase: CallPhase) -> Self {
-        let error = Self::not_run(Reason::Cancelled, "the call was cancelled");
+        let error = Self::not_run(CallErrorReason::Cancelled, "the call was cancelled");
         Self {
             phase,
             outcome_known: matches!(phase, CallPhase::Connect | CallPhase::Send),
@@ -257,7 +262,8 @@ impl CallError {
 
     /// Makes the error for a panic during a call; the call may have been sent.
     pub(crate) fn panicked() -> Self {
-        let error = Self::not_run(Reason::Lost, "the call failed inside Wharf or its host");
+        let error =
+            Self::not_run(CallErrorReason::Lost, "the call failed inside Wharf or its host");
         Self { phase: CallPhase::Receive, outcome_known: false, ..error }
             .with_hint("this is a bug, please report it")
     }
@@ -265,8 +271,8 @@ impl CallError {
     /// Marks the error as transient, unless the call may have run.
     #[must_use]
     pub(crate) fn into_transient(mut self) -> Self {
-        if self.outcome_known && self.kind != ErrorKind::Misuse {
-            self.kind = ErrorKind::Transient;
+        if self.outcome_known && self.kind != CallErrorKind::Misuse {
+            self.kind = CallErrorKind::Transient;
             self.retryable = true;
         }
         self
@@ -300,20 +306,20 @@ impl CallError {
     /// Returns one sentence about whether a retry can help.
     pub fn advice(&self) -> &'static str {
         match (self.kind, self.outcome_known) {
-            (_, true) if self.reason == Reason::Cancelled => "The tool did not run.",
+            (_, true) if self.reason == CallErrorReason::Cancelled => "The tool did not run.",
             (_, false) => {
                 "The outcome is unknown: the tool may have run. Check before calling it again."
             }
-            (ErrorKind::Transient, true) => "The tool did not run; trying again can help.",
-            (ErrorKind::Misuse, true) => "Correct the call before trying again.",
-            (ErrorKind::Terminal, true) => match self.reason {
-                Reason::Denied
-                | Reason::Withheld
-                | Reason::Untrusted
-                | Reason::Disabled
-                | Reason::NeedsAuth
-                | Reason::Impossible
-                | Reason::Connect => "Trying again will not help.",
+            (CallErrorKind::Transient, true) => "The tool did not run; trying again can help.",
+            (CallErrorKind::Misuse, true) => "Correct the call before trying again.",
+            (CallErrorKind::Terminal, true) => match self.reason {
+                CallErrorReason::Denied
+                | CallErrorReason::Withheld
+                | CallErrorReason::Untrusted
+                | CallErrorReason::Disabled
+                | CallErrorReason::NeedsAuth
+                | CallErrorReason::Unsendable
+                | CallErrorReason::Connect => "Trying again will not help.",
                 _ => "Whether trying again can help is not known.",
             },
         }
@@ -360,11 +366,11 @@ mod tests {
     #[test]
     fn only_a_call_that_did_not_run_may_be_retried() {
         let late = CallError::cancelled().into_transient();
-        assert_eq!((late.kind, late.retryable), (ErrorKind::Terminal, false));
+        assert_eq!((late.kind, late.retryable), (CallErrorKind::Terminal, false));
         let early = CallError::not_connected_in_time(Duration::from_secs(1));
-        assert_eq!((early.kind, early.retryable), (ErrorKind::Transient, true));
+        assert_eq!((early.kind, early.retryable), (CallErrorKind::Transient, true));
         let wrong = CallError::unknown_tool("x", None).into_transient();
-        assert_eq!((wrong.kind, wrong.retryable), (ErrorKind::Misuse, false));
+        assert_eq!((wrong.kind, wrong.retryable), (CallErrorKind::Misuse, false));
     }
 
     #[test]

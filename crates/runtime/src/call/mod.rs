@@ -17,7 +17,7 @@ pub(crate) mod request_errors;
 mod result_text;
 mod spill;
 
-pub use error::{CallError, CallPhase, ErrorKind, Reason};
+pub use error::{CallError, CallErrorKind, CallErrorReason, CallPhase};
 pub use outcome::{CallDetails, Outcome};
 pub use phase_tracker::PhaseTracker;
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};

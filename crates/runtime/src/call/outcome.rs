@@ -14,7 +14,7 @@ use wharf_config::{ServerName, Source};
 use wharf_protocol::Json;
 use wharf_protocol::view::{ContentBlock, ToolResult};
 
-use super::error::{CallError, Reason};
+use super::error::{CallError, CallErrorReason};
 use super::result_text::text_of;
 
 /// The outcome of a call.
@@ -136,7 +136,7 @@ impl Outcome {
 
 /// Renders an error: message, server, tool, phase, whether a retry can help, and stderr.
 fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) -> String {
-    let what = if error.reason == Reason::Cancelled { "Cancelled" } else { "MCP error" };
+    let what = if error.reason == CallErrorReason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);
     for (label, name) in [("server", &details.server_name), ("tool", &details.mcp_tool_name)] {
         if !name.is_empty() {
@@ -277,7 +277,7 @@ mod tests {
         let lost = CallError {
             phase: CallPhase::Receive,
             outcome_known: false,
-            ..CallError::not_run(Reason::Lost, "the server's process ended")
+            ..CallError::not_run(CallErrorReason::Lost, "the server's process ended")
         };
         let lost = lost.with_stderr("thinking\npanic\n").with_hint("look at its log");
         insta::assert_snapshot!(Outcome::from_error(lost, details()).text, @r#"

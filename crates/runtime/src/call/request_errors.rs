@@ -11,7 +11,7 @@ use wharf_protocol::peer::RequestError;
 use wharf_protocol::transport::{HttpError, HttpPhase};
 use wharf_protocol::view::ToolHints;
 
-use super::error::{CallError, CallPhase, ErrorKind, Reason, clip_message};
+use super::error::{CallError, CallErrorKind, CallErrorReason, CallPhase, clip_message};
 use crate::advice;
 use crate::resolve::Secrets;
 use crate::status::error_with_causes;
@@ -25,7 +25,7 @@ pub(crate) fn to_call_error(
     secrets: &Secrets,
 ) -> CallError {
     let FailureClass { phase, reason, outcome, is_transient } = classify(error, era);
-    let kind = if is_misuse(error) { ErrorKind::Misuse } else { ErrorKind::Terminal };
+    let kind = if is_misuse(error) { CallErrorKind::Misuse } else { CallErrorKind::Terminal };
     let explained = CallError {
         kind,
         phase,
@@ -35,15 +35,15 @@ pub(crate) fn to_call_error(
         stderr: None,
         reason,
         hint: advice::on_calling(error).map(|hint| clip_message(&secrets.redact(&hint))),
-        data: error.refusal().and_then(|refusal| data(refusal, secrets)),
+        data: error.error_response().and_then(|error| data(error, secrets)),
     };
     let explained = if is_transient { explained.into_transient() } else { explained };
     explained.with_stderr(stderr)
 }
 
 /// Returns the `data` of a JSON-RPC error, redacted.
-fn data(refusal: &RpcError, secrets: &Secrets) -> Option<Json> {
-    let data = refusal.data.as_ref()?;
+fn data(error: &RpcError, secrets: &Secrets) -> Option<Json> {
+    let data = error.data.as_ref()?;
     let hidden = secrets.redact(data.as_str());
     if hidden == data.as_str() { Some(data.clone()) } else { Json::parse(hidden).ok() }
 }
@@ -79,7 +79,7 @@ pub(crate) fn may_repeat(error: &RequestError, claims: RepeatClaims) -> bool {
     match error {
         // The same request would fail again.
         RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
-        RequestError::Refused(refusal) if refusal.code == code::HEADER_MISMATCH => false,
+        RequestError::ErrorResponse(error) if error.code == code::HEADER_MISMATCH => false,
         // The time limit of the caller has passed.
         _ if matches!(error.innermost(), RequestError::TimedOut { .. }) => false,
         _ if error.was_not_executed(claims.era) => true,
@@ -99,7 +99,7 @@ enum RunKnowledge {
 
 struct FailureClass {
     phase: CallPhase,
-    reason: Reason,
+    reason: CallErrorReason,
     outcome: RunKnowledge,
     is_transient: bool,
 }
@@ -113,56 +113,66 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
     }
     let not_sent = error.never_sent();
     let (phase, reason, outcome) = match error {
-        RequestError::Refused(refusal) if refusal.code == code::INVALID_PARAMS => {
-            (CallPhase::Protocol, Reason::BadArguments, Known)
+        RequestError::ErrorResponse(error) if error.code == code::INVALID_PARAMS => {
+            (CallPhase::Protocol, CallErrorReason::BadArguments, Known)
         }
-        RequestError::Refused(_) => (CallPhase::Protocol, Reason::Refused, Known),
+        RequestError::ErrorResponse(_) => {
+            (CallPhase::Protocol, CallErrorReason::ErrorResponse, Known)
+        }
         // A 403 without a challenge may come from a proxy, after the tool has started.
         RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge: None } => {
-            (CallPhase::Protocol, Reason::NeedsAuth, Unknown)
+            (CallPhase::Protocol, CallErrorReason::NeedsAuth, Unknown)
         }
-        RequestError::Unauthorized { .. } => (CallPhase::Protocol, Reason::NeedsAuth, Known),
-        RequestError::TimedOut { .. } if not_sent => (CallPhase::Send, Reason::TimedOut, Known),
-        RequestError::TimedOut { .. } => (CallPhase::Receive, Reason::TimedOut, Unknown),
-        RequestError::Lost { .. } if not_sent => (CallPhase::Send, Reason::Lost, Known),
+        RequestError::Unauthorized { .. } => {
+            (CallPhase::Protocol, CallErrorReason::NeedsAuth, Known)
+        }
+        RequestError::TimedOut { .. } if not_sent => {
+            (CallPhase::Send, CallErrorReason::TimedOut, Known)
+        }
+        RequestError::TimedOut { .. } => (CallPhase::Receive, CallErrorReason::TimedOut, Unknown),
+        RequestError::Lost { .. } if not_sent => (CallPhase::Send, CallErrorReason::Lost, Known),
         RequestError::Lost { .. } | RequestError::StreamEnded => {
-            (CallPhase::Receive, Reason::Lost, Unknown)
+            (CallPhase::Receive, CallErrorReason::Lost, Unknown)
         }
         // The response has no request id: it may come from a proxy, after the tool has started.
         RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
-            (CallPhase::Protocol, Reason::Refused, Unknown)
+            (CallPhase::Protocol, CallErrorReason::ErrorResponse, Unknown)
         }
         RequestError::Http(error) => classify_http(error),
         RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => {
-            (CallPhase::Decode, Reason::BadAnswer, Unknown)
+            (CallPhase::Decode, CallErrorReason::InvalidResponse, Unknown)
         }
         RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => {
-            (CallPhase::Protocol, Reason::Unanswered, Unknown)
+            (CallPhase::Protocol, CallErrorReason::Unanswered, Unknown)
         }
-        RequestError::Unsendable(_) => (CallPhase::Send, Reason::Impossible, Known),
+        RequestError::Unsendable(_) => (CallPhase::Send, CallErrorReason::Unsendable, Known),
         // Other errors: it is not certain that nothing was sent.
-        _ => (CallPhase::Protocol, Reason::Refused, Unknown),
+        _ => (CallPhase::Protocol, CallErrorReason::ErrorResponse, Unknown),
     };
     let is_transient = outcome == Known && is_transient_cause(error, era);
     FailureClass { phase, reason, outcome, is_transient }
 }
 
-fn classify_http(error: &HttpError) -> (CallPhase, Reason, RunKnowledge) {
+fn classify_http(error: &HttpError) -> (CallPhase, CallErrorReason, RunKnowledge) {
     use RunKnowledge::{Known, Unknown};
 
     match error {
         HttpError::TimedOut { phase: HttpPhase::Connect, .. } => {
-            (CallPhase::Connect, Reason::TimedOut, Known)
+            (CallPhase::Connect, CallErrorReason::TimedOut, Known)
         }
-        HttpError::TimedOut { .. } => (CallPhase::Receive, Reason::TimedOut, Unknown),
+        HttpError::TimedOut { .. } => (CallPhase::Receive, CallErrorReason::TimedOut, Unknown),
         // The connection was closed before anything was written.
-        HttpError::NoResponse { never_sent: true, .. } => (CallPhase::Send, Reason::Lost, Known),
-        _ if error.never_sent() => (CallPhase::Connect, Reason::Connect, Known),
-        HttpError::Redirected { .. } => (CallPhase::Protocol, Reason::Refused, Unknown),
-        HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
-            (CallPhase::Decode, Reason::BadAnswer, Unknown)
+        HttpError::NoResponse { never_sent: true, .. } => {
+            (CallPhase::Send, CallErrorReason::Lost, Known)
         }
-        _ => (CallPhase::Receive, Reason::Lost, Unknown),
+        _ if error.never_sent() => (CallPhase::Connect, CallErrorReason::Connect, Known),
+        HttpError::Redirected { .. } => {
+            (CallPhase::Protocol, CallErrorReason::ErrorResponse, Unknown)
+        }
+        HttpError::TooLarge { .. } | HttpError::Compressed { .. } => {
+            (CallPhase::Decode, CallErrorReason::InvalidResponse, Unknown)
+        }
+        _ => (CallPhase::Receive, CallErrorReason::Lost, Unknown),
     }
 }
 
@@ -172,8 +182,8 @@ fn is_transient_cause(error: &RequestError, era: Era) -> bool {
         return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
     }
     match error.innermost() {
-        RequestError::Refused(refusal) if era == Era::Modern => {
-            matches!(refusal.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
+        RequestError::ErrorResponse(error) if era == Era::Modern => {
+            matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
         }
         RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::StreamEnded => {
             true
@@ -192,7 +202,7 @@ fn is_transient_cause(error: &RequestError, era: Era) -> bool {
 }
 
 fn is_misuse(error: &RequestError) -> bool {
-    error.refusal().is_some_and(|refusal| refusal.code == code::INVALID_PARAMS)
+    error.error_response().is_some_and(|error| error.code == code::INVALID_PARAMS)
 }
 
 #[cfg(test)]
@@ -204,8 +214,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(code: i64) -> RequestError {
-        RequestError::Refused(RpcError::new(code, "no"))
+    fn error_response(code: i64) -> RequestError {
+        RequestError::ErrorResponse(RpcError::new(code, "no"))
     }
 
     fn lost(never_sent: bool) -> RequestError {
@@ -245,12 +255,12 @@ mod tests {
 
     fn samples() -> Vec<(&'static str, RequestError)> {
         vec![
-            ("invalid params", refused(code::INVALID_PARAMS)),
-            ("no such method", refused(code::METHOD_NOT_FOUND)),
-            ("internal", refused(code::INTERNAL)),
-            ("header mismatch", refused(code::HEADER_MISMATCH)),
-            ("unsupported version", refused(code::UNSUPPORTED_VERSION)),
-            ("visit a page", refused(code::URL_ELICITATION_REQUIRED)),
+            ("invalid params", error_response(code::INVALID_PARAMS)),
+            ("no such method", error_response(code::METHOD_NOT_FOUND)),
+            ("internal", error_response(code::INTERNAL)),
+            ("header mismatch", error_response(code::HEADER_MISMATCH)),
+            ("unsupported version", error_response(code::UNSUPPORTED_VERSION)),
+            ("url elicitation", error_response(code::URL_ELICITATION_REQUIRED)),
             ("401", unauthorized(StatusCode::UNAUTHORIZED)),
             ("403", unauthorized(StatusCode::FORBIDDEN)),
             ("403 for scope", scope_missing()),
@@ -275,8 +285,8 @@ mod tests {
             ("unsendable", RequestError::Unsendable("no headers".into())),
             ("elsewhere", RequestError::EndpointOnOtherOrigin),
             ("late 401", midway(unauthorized(StatusCode::UNAUTHORIZED))),
-            ("late mismatch", midway(refused(code::HEADER_MISMATCH))),
-            ("late bad params", midway(refused(code::INVALID_PARAMS))),
+            ("late mismatch", midway(error_response(code::HEADER_MISMATCH))),
+            ("late bad params", midway(error_response(code::INVALID_PARAMS))),
             ("late timeout", midway(timed_out(true))),
             ("late loss", midway(lost(true))),
         ]
@@ -292,45 +302,45 @@ mod tests {
             let plain = repeat(nothing());
             let (kind, phase) = (it.kind.word(), it.phase.word());
             format!(
-                "{name:20} {kind:9} {phase:8} {:12} {outcome:7} repeat {plain:3} on hints {on_hints}",
+                "{name:20} {kind:9} {phase:8} {:15} {outcome:7} repeat {plain:3} on hints {on_hints}",
                 format!("{:?}", it.reason)
             )
         });
         insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
-        invalid params       MISUSE    protocol BadArguments known   repeat no  on hints no
-        no such method       TERMINAL  protocol Refused      known   repeat no  on hints no
-        internal             TERMINAL  protocol Refused      known   repeat no  on hints no
-        header mismatch      TRANSIENT protocol Refused      known   repeat no  on hints no
-        unsupported version  TRANSIENT protocol Refused      known   repeat yes on hints yes
-        visit a page         TERMINAL  protocol Refused      known   repeat no  on hints no
-        401                  TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
-        403                  TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
-        403 for scope        TERMINAL  protocol NeedsAuth    known   repeat no  on hints no
-        307                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        400                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        404                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        408                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        429                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        503                  TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        error without id     TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        400 without id       TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        500 with an error    TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        late before sending  TRANSIENT send     TimedOut     known   repeat no  on hints no
-        late after sending   TERMINAL  receive  TimedOut     UNKNOWN repeat no  on hints no
-        lost before sending  TRANSIENT send     Lost         known   repeat yes on hints yes
-        lost after sending   TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
-        cut                  TERMINAL  receive  Lost         UNKNOWN repeat no  on hints yes
-        closed client        TERMINAL  connect  Connect      known   repeat yes on hints yes
-        too large            TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
-        nonsense             TERMINAL  decode   BadAnswer    UNKNOWN repeat no  on hints no
-        unanswered           TERMINAL  protocol Unanswered   UNKNOWN repeat no  on hints no
-        unsendable           TERMINAL  send     Impossible   known   repeat no  on hints no
-        elsewhere            TERMINAL  protocol Refused      UNKNOWN repeat no  on hints no
-        late 401             TERMINAL  protocol NeedsAuth    UNKNOWN repeat no  on hints no
-        late mismatch        TERMINAL  protocol Refused      UNKNOWN repeat no  on hints yes
-        late bad params      TERMINAL  protocol BadArguments UNKNOWN repeat no  on hints no
-        late timeout         TERMINAL  send     TimedOut     UNKNOWN repeat no  on hints no
-        late loss            TERMINAL  send     Lost         UNKNOWN repeat no  on hints yes
+        invalid params       MISUSE    protocol BadArguments    known   repeat no  on hints no
+        no such method       TERMINAL  protocol ErrorResponse   known   repeat no  on hints no
+        internal             TERMINAL  protocol ErrorResponse   known   repeat no  on hints no
+        header mismatch      TRANSIENT protocol ErrorResponse   known   repeat no  on hints no
+        unsupported version  TRANSIENT protocol ErrorResponse   known   repeat yes on hints yes
+        url elicitation      TERMINAL  protocol ErrorResponse   known   repeat no  on hints no
+        401                  TERMINAL  protocol NeedsAuth       known   repeat no  on hints no
+        403                  TERMINAL  protocol NeedsAuth       UNKNOWN repeat no  on hints no
+        403 for scope        TERMINAL  protocol NeedsAuth       known   repeat no  on hints no
+        307                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        400                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        404                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        408                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints yes
+        429                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints yes
+        503                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints yes
+        error without id     TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        400 without id       TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        500 with an error    TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints yes
+        late before sending  TRANSIENT send     TimedOut        known   repeat no  on hints no
+        late after sending   TERMINAL  receive  TimedOut        UNKNOWN repeat no  on hints no
+        lost before sending  TRANSIENT send     Lost            known   repeat yes on hints yes
+        lost after sending   TERMINAL  receive  Lost            UNKNOWN repeat no  on hints yes
+        cut                  TERMINAL  receive  Lost            UNKNOWN repeat no  on hints yes
+        closed client        TERMINAL  connect  Connect         known   repeat yes on hints yes
+        too large            TERMINAL  decode   InvalidResponse UNKNOWN repeat no  on hints no
+        nonsense             TERMINAL  decode   InvalidResponse UNKNOWN repeat no  on hints no
+        unanswered           TERMINAL  protocol Unanswered      UNKNOWN repeat no  on hints no
+        unsendable           TERMINAL  send     Unsendable      known   repeat no  on hints no
+        elsewhere            TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
+        late 401             TERMINAL  protocol NeedsAuth       UNKNOWN repeat no  on hints no
+        late mismatch        TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints yes
+        late bad params      TERMINAL  protocol BadArguments    UNKNOWN repeat no  on hints no
+        late timeout         TERMINAL  send     TimedOut        UNKNOWN repeat no  on hints no
+        late loss            TERMINAL  send     Lost            UNKNOWN repeat no  on hints yes
         ");
     }
 
@@ -361,8 +371,8 @@ mod tests {
     fn a_call_that_may_have_run_is_never_transient() {
         for (name, error) in samples() {
             let it = to_call_error(&error, Era::Modern, "", &Secrets::default());
-            assert!(it.outcome_known || it.kind == ErrorKind::Terminal, "{name}");
-            assert_eq!(it.retryable, it.kind == ErrorKind::Transient, "{name}");
+            assert!(it.outcome_known || it.kind == CallErrorKind::Terminal, "{name}");
+            assert_eq!(it.retryable, it.kind == CallErrorKind::Transient, "{name}");
             let modern = nothing();
             assert!(!may_repeat(&error, modern) || it.outcome_known, "{name}");
         }
@@ -371,9 +381,12 @@ mod tests {
     #[test]
     fn modern_error_codes_have_no_meaning_from_a_legacy_server() {
         for code in [code::HEADER_MISMATCH, code::UNSUPPORTED_VERSION] {
-            assert!(!may_repeat(&refused(code), RepeatClaims { era: Era::Legacy, ..sure() }));
-            let it = to_call_error(&refused(code), Era::Legacy, "", &Secrets::default());
-            assert_eq!((it.kind, it.retryable), (ErrorKind::Terminal, false));
+            assert!(!may_repeat(
+                &error_response(code),
+                RepeatClaims { era: Era::Legacy, ..sure() }
+            ));
+            let it = to_call_error(&error_response(code), Era::Legacy, "", &Secrets::default());
+            assert_eq!((it.kind, it.retryable), (CallErrorKind::Terminal, false));
         }
     }
 
@@ -422,9 +435,9 @@ mod tests {
 
     #[test]
     fn a_message_repeats_nothing_and_is_bounded() {
-        insta::assert_snapshot!(to_call_error(&refused(code::INTERNAL), Era::Legacy, "", &Secrets::default()).message, @"the server answered: no (code -32603)");
+        insta::assert_snapshot!(to_call_error(&error_response(code::INTERNAL), Era::Legacy, "", &Secrets::default()).message, @"the server answered: no (code -32603)");
         insta::assert_snapshot!(to_call_error(&lost(true), Era::Legacy, "", &Secrets::default()).message, @"the server closed its output");
-        let long = RequestError::Refused(RpcError::new(1, "x\n".repeat(5000)));
+        let long = RequestError::ErrorResponse(RpcError::new(1, "x\n".repeat(5000)));
         assert_eq!(
             to_call_error(&long, Era::Legacy, "", &Secrets::default()).message.chars().count(),
             1000

@@ -28,14 +28,36 @@ use crate::status::{FailureKind, ServerFailure};
 /// The limit for the ping that checks whether a server is alive.
 const PING_LIMIT: Duration = Duration::from_secs(5);
 
+/// The number of a connection task: each one that the supervisor starts gets the next number. A
+/// server that was changed, or disconnected and connected again, has a connection with another
+/// number, so a report of the earlier one is recognized and ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ConnectionNumber(u64);
+
+impl ConnectionNumber {
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// How many reconnect commands a server got. Its connection task stays the same, so this separates
+/// reports from before the last command, which are ignored, from later ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ReconnectCount(u64);
+
+impl ReconnectCount {
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
 /// A command for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionCommand {
     /// A call needs the server: connect now, unless an attempt is running.
-    Wake,
-    /// Reset the backoff, close the connection and connect again. The number is the epoch: it
-    /// separates reports from before this command from later ones.
-    Reconnect(u64),
+    ConnectNow,
+    /// Reset the backoff, close the connection and connect again.
+    Reconnect(ReconnectCount),
     /// A request failed as if the server were no longer there: ping it.
     CheckAlive,
     /// The settings for pins changed: list the tools again.
@@ -45,10 +67,9 @@ pub(super) enum ConnectionCommand {
 /// A report of a connection to the supervisor.
 pub(super) struct ConnectionReport {
     pub(super) server: ServerName,
-    /// The connection; reports of a replaced one are ignored.
-    pub(super) generation: u64,
-    /// The last reconnect command that it has executed.
-    pub(super) epoch: u64,
+    pub(super) connection_number: ConnectionNumber,
+    /// The last reconnect command that the connection has executed.
+    pub(super) reconnect_count: ReconnectCount,
     pub(super) event: ConnectionEvent,
 }
 
@@ -75,8 +96,8 @@ pub(super) struct Connection {
     /// The definition and the settings; a reload may change them.
     pub(super) config: watch::Receiver<Arc<ConnectionConfig>>,
     pub(super) server_kind: ServerKind,
-    pub(super) generation: u64,
-    pub(super) epoch: u64,
+    pub(super) number: ConnectionNumber,
+    pub(super) reconnect_count: ReconnectCount,
     pub(super) start: FirstAttempt,
     pub(super) remembered: Option<Revision>,
     pub(super) reports: mpsc::UnboundedSender<ConnectionReport>,
@@ -86,7 +107,7 @@ pub(super) struct Connection {
     /// the same time.
     pub(super) after: Option<CancellationToken>,
     /// Cancels a token when this task has ended.
-    pub(super) _gone: tokio_util::sync::DropGuard,
+    pub(super) _ended_guard: tokio_util::sync::DropGuard,
 }
 
 /// When a connection makes its first attempt.
@@ -115,8 +136,8 @@ impl DisconnectReason {
     }
 }
 
-/// Why a wait is over.
-enum WakeReason {
+/// Why a wait ended.
+enum WaitEnd {
     Stopped,
     ByCommand(ConnectionCommand),
     ByTimer,
@@ -167,15 +188,15 @@ impl Connection {
                 DisconnectReason::Failed(failure) => failure,
             };
             match self.recover(failure, was_connected, &mut backoff).await {
-                WakeReason::Stopped => return,
-                WakeReason::ByCommand(ConnectionCommand::Reconnect(_)) => {
+                WaitEnd::Stopped => return,
+                WaitEnd::ByCommand(ConnectionCommand::Reconnect(_)) => {
                     (was_connected, is_requested) = (false, true);
                     backoff.reset();
                     circuit_breaker.reset();
                 }
-                WakeReason::ByCommand(_) => is_requested = true,
+                WaitEnd::ByCommand(_) => is_requested = true,
                 // No caller waits for an automatic attempt, so it is not reported.
-                WakeReason::ByTimer => is_requested = false,
+                WaitEnd::ByTimer => is_requested = false,
             }
         }
     }
@@ -188,8 +209,7 @@ impl Connection {
         {
             return false;
         }
-        self.start != FirstAttempt::OnDemand
-            || !matches!(self.wait(None).await, WakeReason::Stopped)
+        self.start != FirstAttempt::OnDemand || !matches!(self.wait(None).await, WaitEnd::Stopped)
     }
 
     /// Makes one attempt, and keeps the server connected if it succeeds; returns for how long.
@@ -198,11 +218,11 @@ impl Connection {
         let lived = async {
             // Boxed, because it is much larger than the rest of the task and ends early.
             match Box::pin(self.attempt(number)).await {
-                Ok((there, notifications)) => {
-                    span.established(&there.peer);
+                Ok((connected, notifications)) => {
+                    span.established(&connected.peer);
                     let began = Instant::now();
-                    let there = ConnectedServer { span_id: span.id(), ..there };
-                    let reason = self.run_connected(there, notifications).await;
+                    let connected = ConnectedServer { span_id: span.id(), ..connected };
+                    let reason = self.run_connected(connected, notifications).await;
                     (reason, Some(began.elapsed()))
                 }
                 Err(reason) => (reason, None),
@@ -240,12 +260,12 @@ impl Connection {
                     }
                     command = self.commands.recv() => match command {
                         None => break Err(DisconnectReason::Stopped),
-                        Some(ConnectionCommand::Reconnect(epoch)) => {
-                            self.epoch = epoch;
+                        Some(ConnectionCommand::Reconnect(count)) => {
+                            self.reconnect_count = count;
                             break Err(DisconnectReason::ReconnectRequested);
                         }
                         // The running attempt does all of this.
-                        Some(ConnectionCommand::Wake | ConnectionCommand::CheckAlive | ConnectionCommand::Relist) => {}
+                        Some(ConnectionCommand::ConnectNow | ConnectionCommand::CheckAlive | ConnectionCommand::Relist) => {}
                     },
                     outcome = &mut running => break outcome.map_err(DisconnectReason::Failed),
                 }
@@ -259,8 +279,8 @@ impl Connection {
         }
         // The outcome answers all commands that arrived during the attempt.
         while let Ok(command) = self.commands.try_recv() {
-            if let ConnectionCommand::Reconnect(epoch) = command {
-                self.epoch = epoch;
+            if let ConnectionCommand::Reconnect(count) = command {
+                self.reconnect_count = count;
                 if let Ok((live, _)) = outcome {
                     live.peer.close().await;
                 }
@@ -289,11 +309,11 @@ impl Connection {
                 () = self.stop.cancelled() => break DisconnectReason::Stopped,
                 command = self.commands.recv() => match command {
                     None => break DisconnectReason::Stopped,
-                    Some(ConnectionCommand::Reconnect(epoch)) => {
-                        self.epoch = epoch;
+                    Some(ConnectionCommand::Reconnect(count)) => {
+                        self.reconnect_count = count;
                         break DisconnectReason::ReconnectRequested;
                     }
-                    Some(ConnectionCommand::Wake) => {}
+                    Some(ConnectionCommand::ConnectNow) => {}
                     Some(ConnectionCommand::Relist) => debounce.list_now(),
                     Some(ConnectionCommand::CheckAlive) => if let Some(reason) = self.check_alive(&peer, &secrets).await {
                         break reason;
@@ -364,7 +384,7 @@ impl Connection {
             Some(
                 Ok(())
                 | Err(
-                    RequestError::Refused(_)
+                    RequestError::ErrorResponse(_)
                     | RequestError::InvalidResponse(_)
                     | RequestError::Inconclusive { status: None, .. },
                 ),
@@ -383,7 +403,7 @@ impl Connection {
         failure: ServerFailure,
         was_connected: bool,
         backoff: &mut Backoff,
-    ) -> WakeReason {
+    ) -> WaitEnd {
         // An error in the entry does not go away by itself. But after a connection, the program may
         // be missing only because it is being updated.
         let is_final = match failure.kind {
@@ -406,34 +426,32 @@ impl Connection {
         loop {
             match self.wait(until).await {
                 // A call does not restart a server that was started too often.
-                WakeReason::ByCommand(ConnectionCommand::Wake) if is_stopped => {
+                WaitEnd::ByCommand(ConnectionCommand::ConnectNow) if is_stopped => {
                     self.report(ConnectionEvent::Failed(started_too_often()));
                 }
-                WakeReason::ByCommand(
-                    ConnectionCommand::CheckAlive | ConnectionCommand::Relist,
-                ) => {}
-                woken => return woken,
+                WaitEnd::ByCommand(ConnectionCommand::CheckAlive | ConnectionCommand::Relist) => {}
+                end => return end,
             }
         }
     }
 
-    async fn wait(&mut self, until: Option<Instant>) -> WakeReason {
+    async fn wait(&mut self, until: Option<Instant>) -> WaitEnd {
         let time = async {
             match until {
                 Some(until) => tokio::time::sleep_until(until).await,
                 None => std::future::pending().await,
             }
         };
-        let woken = tokio::select! {
+        let end = tokio::select! {
             biased;
-            () = self.stop.cancelled() => WakeReason::Stopped,
-            command = self.commands.recv() => command.map_or(WakeReason::Stopped, WakeReason::ByCommand),
-            () = time => WakeReason::ByTimer,
+            () = self.stop.cancelled() => WaitEnd::Stopped,
+            command = self.commands.recv() => command.map_or(WaitEnd::Stopped, WaitEnd::ByCommand),
+            () = time => WaitEnd::ByTimer,
         };
-        if let WakeReason::ByCommand(ConnectionCommand::Reconnect(epoch)) = woken {
-            self.epoch = epoch;
+        if let WaitEnd::ByCommand(ConnectionCommand::Reconnect(count)) = end {
+            self.reconnect_count = count;
         }
-        woken
+        end
     }
 
     fn report(&self, event: ConnectionEvent) {
@@ -442,10 +460,12 @@ impl Connection {
 
     /// Returns a function that sends reports without borrowing this connection.
     fn reporter(&self) -> impl Fn(ConnectionEvent) + use<> {
-        let (server, generation, epoch) = (self.server.clone(), self.generation, self.epoch);
+        let server = self.server.clone();
+        let (connection_number, reconnect_count) = (self.number, self.reconnect_count);
         let reports = self.reports.clone();
         move |event| {
-            let report = ConnectionReport { server: server.clone(), generation, epoch, event };
+            let server = server.clone();
+            let report = ConnectionReport { server, connection_number, reconnect_count, event };
             // An error means that the supervisor has ended.
             drop(reports.send(report));
         }

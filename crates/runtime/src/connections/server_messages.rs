@@ -180,7 +180,7 @@ impl ServerMessageHandler {
             return reject_method("elicitation/create");
         };
         let support = elicitor.support();
-        let is_page = match elicitation.mode() {
+        let is_url = match elicitation.mode() {
             ElicitationMode::Form { .. } if support.form => false,
             ElicitationMode::Url { .. } if support.url => true,
             _ => return reject_params("this elicitation mode is not supported"),
@@ -189,7 +189,7 @@ impl ServerMessageHandler {
         Box::pin(async move {
             let answer = match elicitor.elicit(server, elicitation).await {
                 // The page of the URL has the input of the user.
-                ElicitationAnswer::Accept(_) if is_page => ElicitationAnswer::Accept(None),
+                ElicitationAnswer::Accept(_) if is_url => ElicitationAnswer::Accept(None),
                 answer => answer,
             };
             Ok(send::elicitation_result(&answer))
@@ -232,9 +232,9 @@ impl ClientHandler for ServerMessageHandler {
                 }
             }
             "notifications/elicitation/complete" => {
-                let page = params.get("elicitationId").and_then(|page| page.to_text());
-                if let Some(page) = page {
-                    self.completed_urls.add(&server, page);
+                let elicitation_id = params.get("elicitationId").and_then(|id| id.to_text());
+                if let Some(elicitation_id) = elicitation_id {
+                    self.completed_urls.add(&server, elicitation_id);
                 }
             }
             // Without observers, the message need not be read.

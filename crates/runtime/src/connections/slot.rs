@@ -7,7 +7,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_protocol::era::Revision;
 
 use super::attempt::ListedTools;
-use super::connection::{ConnectionCommand, ConnectionEvent};
+use super::connection::{ConnectionCommand, ConnectionEvent, ConnectionNumber, ReconnectCount};
 use super::shared::{ConnectionConfig, RuntimeSettings, Shared};
 use super::snapshot::ServerSnapshot;
 use super::supervisor::initial_status;
@@ -23,8 +23,7 @@ pub(super) struct ServerSlot {
     pub(super) config: Option<Arc<ConnectionConfig>>,
     /// The protocol revision of the last connection, also of an earlier run.
     pub(super) remembered: Option<Revision>,
-    /// The number of reconnect commands: reports from before the last one are ignored.
-    pub(super) epoch: u64,
+    pub(super) reconnect_count: ReconnectCount,
     /// Cancelled when a closed connection has ended.
     pub(super) closing: Option<CancellationToken>,
     /// The published view, until something changes.
@@ -34,11 +33,12 @@ pub(super) struct ServerSlot {
 
 /// The active connection of a server; dropping it stops the connection.
 pub(super) struct ActiveConnection {
-    pub(super) generation: u64,
+    pub(super) number: ConnectionNumber,
     pub(super) commands: mpsc::UnboundedSender<ConnectionCommand>,
     pub(super) config: watch::Sender<Arc<ConnectionConfig>>,
     pub(super) stop: DropGuard,
-    pub(super) gone: CancellationToken,
+    /// Cancelled when the connection has ended.
+    pub(super) ended: CancellationToken,
 }
 
 /// The effect of a report.
@@ -90,7 +90,15 @@ impl ServerSlot {
             server_tools,
             secrets: Arc::default(),
         };
-        Self { view, config, remembered, epoch: 0, closing: None, published: None, active: None }
+        Self {
+            view,
+            config,
+            remembered,
+            reconnect_count: ReconnectCount::default(),
+            closing: None,
+            published: None,
+            active: None,
+        }
     }
 
     /// Returns the view to publish; the same `Arc` until something changes.
@@ -114,8 +122,8 @@ impl ServerSlot {
     }
 
     /// Tells whether this is the active connection.
-    pub(super) fn is_current(&self, generation: u64) -> bool {
-        self.active.as_ref().is_some_and(|active| active.generation == generation)
+    pub(super) fn is_current(&self, number: ConnectionNumber) -> bool {
+        self.active.as_ref().is_some_and(|active| active.number == number)
     }
 
     /// Tells whether a server of a new catalog can keep the current connection.
@@ -164,18 +172,18 @@ impl ServerSlot {
     }
 
     /// Connects it for a call; tells whether its status changed.
-    pub(super) fn wake(&mut self) -> bool {
+    pub(super) fn connect_now(&mut self) -> bool {
         let is_stopped = matches!(&self.view.failure, Some(failure)
             if failure.kind == FailureKind::Stopped);
         match self.view.status {
             Status::Connected | Status::Connecting => false,
             Status::Reconnecting => {
-                self.send(ConnectionCommand::Wake);
+                self.send(ConnectionCommand::ConnectNow);
                 false
             }
             _ if self.config.is_none() => false,
             _ => {
-                self.send(ConnectionCommand::Wake);
+                self.send(ConnectionCommand::ConnectNow);
                 !is_stopped && self.set_status(Status::Connecting)
             }
         }
@@ -186,8 +194,8 @@ impl ServerSlot {
         if self.config.is_none() {
             return false;
         }
-        self.epoch += 1;
-        self.send(ConnectionCommand::Reconnect(self.epoch));
+        self.reconnect_count = self.reconnect_count.next();
+        self.send(ConnectionCommand::Reconnect(self.reconnect_count));
         self.set_status(Status::Connecting)
     }
 
@@ -195,8 +203,10 @@ impl ServerSlot {
     pub(super) fn retry_failed(&mut self) -> bool {
         match (self.view.status, &self.view.failure) {
             (_, Some(failure)) if failure.kind == FailureKind::Stopped => false,
-            (Status::Failed | Status::NeedsAuth, _) => self.wake(),
-            (Status::Disconnected, _) if self.active.is_some() && !self.is_lazy() => self.wake(),
+            (Status::Failed | Status::NeedsAuth, _) => self.connect_now(),
+            (Status::Disconnected, _) if self.active.is_some() && !self.is_lazy() => {
+                self.connect_now()
+            }
             _ => false,
         }
     }
@@ -206,8 +216,9 @@ impl ServerSlot {
         self.send(ConnectionCommand::CheckAlive);
     }
 
-    /// Closes the connection and removes the tools; returns the generation that is ending.
-    pub(super) fn disconnect(&mut self) -> Option<u64> {
+    /// Closes the connection and removes the tools; returns the number of the ending
+    /// connection.
+    pub(super) fn disconnect(&mut self) -> Option<ConnectionNumber> {
         let active = self.active.take();
         self.published = None;
         self.view.peer = None;
@@ -218,15 +229,15 @@ impl ServerSlot {
             self.view.failure = None;
         }
         let active = active?;
-        self.closing = Some(active.gone);
-        Some(active.generation)
+        self.closing = Some(active.ended);
+        Some(active.number)
     }
 
     /// Stops the connection; the returned token is cancelled when it has ended.
     pub(super) fn stop(self) -> Option<CancellationToken> {
         let active = self.active?;
         drop(active.stop);
-        Some(active.gone)
+        Some(active.ended)
     }
 
     pub(super) fn fail(&mut self, failure: ServerFailure) {

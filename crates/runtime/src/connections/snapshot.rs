@@ -16,7 +16,7 @@ use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::peer::ListCut;
 
 use super::shared::RuntimeSettings;
-use crate::call::{CallDetails, CallError, Reason};
+use crate::call::{CallDetails, CallError, CallErrorReason};
 use crate::resolve::Secrets;
 use crate::status::{ServerFailure, Status};
 use crate::tools::Registry;
@@ -143,7 +143,7 @@ impl Snapshot {
                     "report it to the author of the server".to_owned(),
                 ),
             };
-            let error = CallError::not_run(Reason::Omitted, message).with_hint(hint);
+            let error = CallError::not_run(CallErrorReason::Omitted, message).with_hint(hint);
             Some((error, CallDetails::new(&found.server, &found.tool, &server.source)))
         })
     }

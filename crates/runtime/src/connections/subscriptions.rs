@@ -19,7 +19,7 @@ use wharf_config::ServerName;
 use wharf_protocol::Peer;
 use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestOptions;
-use wharf_protocol::view::{Feature, SubscriptionFilter};
+use wharf_protocol::view::{CapabilityDetails, SubscriptionFilter};
 
 use super::log_levels::LogLevels;
 use super::server_messages::ServerMessageHandler;
@@ -60,8 +60,8 @@ async fn restore_level(
 ) {
     let Some(level) = log_levels.get(server) else { return };
     if let Err(error) = peer.set_log_level(level, options).await {
-        let is_refused = error.refusal().is_some();
-        tracing::debug!(%server, is_refused, "could not set the log level");
+        let is_error_response = error.error_response().is_some();
+        tracing::debug!(%server, is_error_response, "could not set the log level");
     }
 }
 
@@ -71,7 +71,8 @@ async fn subscribe(
     options: &RequestOptions,
 ) -> Infallible {
     let capabilities = &peer.profile().capabilities;
-    let tells = |feature: Option<Feature>| feature.is_some_and(|feature| feature.list_changed);
+    let tells =
+        |details: Option<CapabilityDetails>| details.is_some_and(|details| details.list_changed);
     let filter = SubscriptionFilter {
         tools_list_changed: tells(capabilities.tools()),
         prompts_list_changed: tells(capabilities.prompts()),

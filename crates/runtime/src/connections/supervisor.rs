@@ -17,7 +17,9 @@ use wharf_config::ServerName;
 use wharf_protocol::transport::process;
 
 use super::backoff::ServerKind;
-use super::connection::{Connection, ConnectionEvent, ConnectionReport, FirstAttempt};
+use super::connection::{
+    Connection, ConnectionEvent, ConnectionNumber, ConnectionReport, FirstAttempt,
+};
 use super::lockfile::HeldLockfile;
 use super::shared::{RuntimeSettings, Shared, is_local};
 use super::slot::{ActiveConnection, ReportEffect, ServerSlot};
@@ -49,7 +51,7 @@ pub(crate) enum SupervisorCommand {
         done: oneshot::Sender<CatalogChanges>,
     },
     /// A call needs a server.
-    Wake { server: ServerName, done: oneshot::Sender<()> },
+    ConnectNow { server: ServerName, done: oneshot::Sender<()> },
     /// A request failed as if the server were no longer there: check it.
     CheckAlive { server: ServerName },
     /// The host wants a server to be reconnected.
@@ -83,8 +85,9 @@ pub(crate) struct Supervisor {
     reporter: mpsc::UnboundedSender<ConnectionReport>,
     snapshot: watch::Sender<Arc<Snapshot>>,
     tasks: JoinSet<()>,
-    owners: BTreeMap<tokio::task::Id, (ServerName, u64)>,
-    generations: u64,
+    owners: BTreeMap<tokio::task::Id, (ServerName, ConnectionNumber)>,
+    /// The number of the connection that was started last.
+    last_connection: ConnectionNumber,
     /// When records are written to disk; later changes do not postpone it.
     write_at: Option<Instant>,
     /// When leftover processes of a killed runtime are looked for.
@@ -93,8 +96,8 @@ pub(crate) struct Supervisor {
     cleanup: JoinSet<()>,
     /// Events that are sent after the next snapshot, which shows their effect.
     events: Vec<Event>,
-    /// Replies that wait for the end of a connection, by its generation.
-    closing: Vec<(u64, oneshot::Sender<()>)>,
+    /// Replies that wait for the end of a connection.
+    closing: Vec<(ConnectionNumber, oneshot::Sender<()>)>,
     /// Ends the event streams, however this task ends.
     _over: DropGuard,
 }
@@ -127,7 +130,7 @@ impl Supervisor {
             snapshot,
             tasks: JoinSet::new(),
             owners: BTreeMap::new(),
-            generations: 0,
+            last_connection: ConnectionNumber::default(),
             write_at: None,
             clean_up_at: Some(Instant::now() + CLEANUP_DELAY),
             cleanup: JoinSet::new(),
@@ -183,7 +186,7 @@ impl Supervisor {
             return;
         }
         self.cleanup.spawn(async move {
-            let ended = process::sweep().await;
+            let ended = process::end_leftover_processes().await;
             tracing::info!(ended, "ended leftover processes of a killed runtime");
             // The lockfiles are removed only now: if this is cancelled, the next runtime cleans up.
             left.into_iter().for_each(HeldLockfile::remove);
@@ -197,8 +200,8 @@ impl Supervisor {
                 self.publish();
                 reply(done, changes);
             }
-            SupervisorCommand::Wake { server, done } => {
-                self.update_slot(&server, ServerSlot::wake);
+            SupervisorCommand::ConnectNow { server, done } => {
+                self.update_slot(&server, ServerSlot::connect_now);
                 self.publish();
                 reply(done, ());
             }
@@ -213,12 +216,12 @@ impl Supervisor {
                 reply(done, ());
             }
             SupervisorCommand::Disconnect { server, done } => {
-                let generation = self.slots.get_mut(&server).and_then(ServerSlot::disconnect);
+                let ending = self.slots.get_mut(&server).and_then(ServerSlot::disconnect);
                 self.queue_status_event(&server);
                 self.events.push(Event::ToolsChanged { server: server.clone() });
                 self.publish();
-                match generation {
-                    Some(generation) => self.closing.push((generation, done)),
+                match ending {
+                    Some(number) => self.closing.push((number, done)),
                     None => reply(done, ()),
                 }
             }
@@ -294,37 +297,32 @@ impl Supervisor {
     ) {
         let Some(slot) = self.slots.get_mut(name) else { return };
         let Some(config) = slot.config.clone() else { return };
-        self.generations += 1;
+        self.last_connection = self.last_connection.next();
+        let number = self.last_connection;
         let server_kind =
             if is_local(&config.server.spec) { ServerKind::Local } else { ServerKind::Remote };
         let (commands, receiver) = mpsc::unbounded_channel();
-        let (stop, gone) = (CancellationToken::new(), CancellationToken::new());
+        let (stop, ended) = (CancellationToken::new(), CancellationToken::new());
         let (config, watcher) = watch::channel(config);
         let connection = Connection {
             shared: Arc::clone(&self.shared),
             server: name.clone(),
             config: watcher,
             server_kind,
-            generation: self.generations,
-            epoch: slot.epoch,
+            number,
+            reconnect_count: slot.reconnect_count,
             start,
             remembered: slot.remembered,
             reports: self.reporter.clone(),
             commands: receiver,
             stop: stop.clone(),
             after: after.or_else(|| slot.closing.take()),
-            _gone: gone.clone().drop_guard(),
+            _ended_guard: ended.clone().drop_guard(),
         };
         let task = self.tasks.spawn(connection.run());
-        self.owners.insert(task.id(), (name.clone(), self.generations));
+        self.owners.insert(task.id(), (name.clone(), number));
         let stop = stop.drop_guard();
-        slot.set_active(ActiveConnection {
-            generation: self.generations,
-            commands,
-            config,
-            stop,
-            gone,
-        });
+        slot.set_active(ActiveConnection { number, commands, config, stop, ended });
     }
 
     /// Handles a report and all others in the channel, then publishes once.
@@ -340,12 +338,11 @@ impl Supervisor {
     }
 
     fn handle_report(&mut self, report: ConnectionReport) {
-        let ConnectionReport { server, generation, epoch, event } = report;
-        let slot = self.slots.get_mut(&server);
-        let Some(slot) = slot.filter(|slot| slot.is_current(generation) && slot.epoch == epoch)
-        else {
-            return;
-        };
+        let ConnectionReport { server, connection_number, reconnect_count, event } = report;
+        let slot = self.slots.get_mut(&server).filter(|slot| {
+            slot.is_current(connection_number) && slot.reconnect_count == reconnect_count
+        });
+        let Some(slot) = slot else { return };
         if let ConnectionEvent::OmittedValues(problems) = &event {
             let omitted = problems.iter().cloned();
             self.events
@@ -374,14 +371,14 @@ impl Supervisor {
             Ok((id, ())) => (id, false),
             Err(error) => (error.id(), error.is_panic()),
         };
-        let Some((server, generation)) = self.owners.remove(&id) else { return };
-        let (gone, closing): (Vec<_>, Vec<_>) =
-            self.closing.drain(..).partition(|(waited_for, _)| *waited_for == generation);
+        let Some((server, number)) = self.owners.remove(&id) else { return };
+        let (replies, closing): (Vec<_>, Vec<_>) =
+            self.closing.drain(..).partition(|(waited_for, _)| *waited_for == number);
         self.closing = closing;
-        for (_, done) in gone {
+        for (_, done) in replies {
             reply(done, ());
         }
-        let slot = self.slots.get_mut(&server).filter(|slot| slot.is_current(generation));
+        let slot = self.slots.get_mut(&server).filter(|slot| slot.is_current(number));
         if let (true, Some(slot)) = (has_panicked, slot) {
             slot.fail(panic_failure(&server));
             self.queue_status_event(&server);

@@ -3,8 +3,8 @@
 //!
 //! `form` and `field` read the schema of a form, `input` parses and validates input, `text_format`
 //! checks the text formats (email, URI, date), `url_elicitation` reads URL elicitations,
-//! `required_urls` handles calls that are refused until URLs were visited. All texts are untrusted:
-//! the host must escape them before they are shown.
+//! `required_urls` handles calls that are rejected until URLs were visited. All texts are
+//! untrusted: the host must escape them before they are shown.
 
 mod field;
 mod form;

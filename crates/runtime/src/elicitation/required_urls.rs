@@ -1,5 +1,4 @@
-//! Handles the error `URL_ELICITATION_REQUIRED`: the server refuses a call until URLs were
-//! visited.
+//! Handles the error `URL_ELICITATION_REQUIRED`: the server rejects a call until URLs were visited.
 //!
 //! The person is asked about each URL. When the server reports their completion, the call can be
 //! sent again, because it has not run.
@@ -39,9 +38,9 @@ pub(crate) struct CompletedUrls {
     noticed: Notify,
 }
 
-/// A call that was refused because URLs must be visited first.
+/// A call that was rejected because URLs must be visited first.
 #[derive(Clone, Copy)]
-pub(crate) struct UrlRefusal<'a> {
+pub(crate) struct RequiredUrls<'a> {
     pub(crate) error: &'a RequestError,
     pub(crate) server: &'a ServerName,
     pub(crate) peer: &'a Peer,
@@ -51,40 +50,40 @@ pub(crate) struct UrlRefusal<'a> {
 
 impl CompletedUrls {
     /// Records that a server reports an elicitation as complete.
-    pub(crate) fn add(&self, server: &ServerName, page: String) {
-        if page.len() > MAX_ID_LENGTH {
+    pub(crate) fn add(&self, server: &ServerName, elicitation_id: String) {
+        if elicitation_id.len() > MAX_ID_LENGTH {
             return;
         }
         let mut done = self.done();
-        let pages = done.entry(server.clone()).or_default();
-        pages.push_back((Instant::now(), page));
-        if pages.len() > MAX_COMPLETIONS {
-            pages.pop_front();
+        let elicitation_ids = done.entry(server.clone()).or_default();
+        elicitation_ids.push_back((Instant::now(), elicitation_id));
+        if elicitation_ids.len() > MAX_COMPLETIONS {
+            elicitation_ids.pop_front();
         }
         drop(done);
         self.noticed.notify_waiters();
     }
 
     /// Waits until a server has reported all these elicitations as complete since a given time.
-    async fn wait_for(&self, server: &ServerName, pages: &[String], since: Instant) {
+    async fn wait_for(&self, server: &ServerName, elicitation_ids: &[String], since: Instant) {
         loop {
             // Created before the check, so that no notification is missed in between.
             let noticed = self.noticed.notified();
-            if self.has_all(server, pages, since) {
+            if self.has_all(server, elicitation_ids, since) {
                 return;
             }
             noticed.await;
         }
     }
 
-    fn has_all(&self, server: &ServerName, pages: &[String], since: Instant) -> bool {
+    fn has_all(&self, server: &ServerName, elicitation_ids: &[String], since: Instant) -> bool {
         let done = self.done();
         // Other calls may wait for the same completion, so it is not removed.
-        let is_done = |page: &String| {
-            let mut visits = done.get(server).into_iter().flatten();
-            visits.any(|(at, visited)| *at >= since && visited == page)
+        let is_done = |id: &String| {
+            let mut completions = done.get(server).into_iter().flatten();
+            completions.any(|(at, completed)| *at >= since && completed == id)
         };
-        pages.iter().all(is_done)
+        elicitation_ids.iter().all(is_done)
     }
 
     fn done(&self) -> MutexGuard<'_, HashMap<ServerName, VecDeque<(Instant, String)>>> {
@@ -94,53 +93,52 @@ impl CompletedUrls {
 
 /// Asks the person to visit the required URLs; tells whether the call may be sent again. Stops
 /// when the session ends.
-pub(crate) async fn open_all(
-    refusal: UrlRefusal<'_>,
+pub(crate) async fn elicit_all(
+    required: RequiredUrls<'_>,
     client_features: &ClientFeatures,
     completed: &CompletedUrls,
 ) -> bool {
     tokio::select! {
         biased;
-        is_done = ask_for_each(refusal, client_features, completed) => is_done,
-        _ = refusal.peer.ended() => false,
+        is_done = ask_for_each(required, client_features, completed) => is_done,
+        _ = required.peer.ended() => false,
     }
 }
 
 async fn ask_for_each(
-    refusal: UrlRefusal<'_>,
+    required: RequiredUrls<'_>,
     client_features: &ClientFeatures,
     completed: &CompletedUrls,
 ) -> bool {
-    let UrlRefusal { server, sent, .. } = refusal;
-    let pages = urls_of(refusal);
+    let RequiredUrls { server, sent, .. } = required;
+    let urls = urls_of(required);
     let elicitor = client_features.elicitor.as_ref().filter(|elicitor| elicitor.support().url);
-    let Some(elicitor) = elicitor.filter(|_| (1..=MAX_URLS).contains(&pages.len())) else {
+    let Some(elicitor) = elicitor.filter(|_| (1..=MAX_URLS).contains(&urls.len())) else {
         return false;
     };
-    let mut names = Vec::new();
-    for page in pages {
-        let ElicitationMode::Url { id, .. } = page.mode() else { return false };
-        names.extend(id.map(|id| id.to_string()));
+    let mut elicitation_ids = Vec::new();
+    for url in urls {
+        let ElicitationMode::Url { id, .. } = url.mode() else { return false };
+        elicitation_ids.extend(id.map(|id| id.to_string()));
         // A host that panics has not answered; only this elicitation fails.
-        let answer = AssertUnwindSafe(async { elicitor.elicit(server.clone(), page).await });
+        let answer = AssertUnwindSafe(async { elicitor.elicit(server.clone(), url).await });
         if !matches!(answer.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
             return false;
         }
     }
-    if tokio::time::timeout(COMPLETION_TIMEOUT, completed.wait_for(server, &names, sent))
-        .await
-        .is_err()
-    {
-        tracing::debug!(%server, "the server did not report that a page was visited");
+    let completion = completed.wait_for(server, &elicitation_ids, sent);
+    if tokio::time::timeout(COMPLETION_TIMEOUT, completion).await.is_err() {
+        tracing::debug!(%server, "the server did not report that a URL was visited");
     }
     true
 }
 
 /// Returns the required URLs. Only one revision defines this error; with another revision it would
 /// not prove that the call did not run.
-fn urls_of(refusal: UrlRefusal<'_>) -> Vec<Elicitation> {
-    let error = refusal.error.refusal().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
-    let error = error.filter(|_| refusal.peer.revision() == Revision::V2025_11_25);
+fn urls_of(required: RequiredUrls<'_>) -> Vec<Elicitation> {
+    let error =
+        required.error.error_response().filter(|it| it.code == code::URL_ELICITATION_REQUIRED);
+    let error = error.filter(|_| required.peer.revision() == Revision::V2025_11_25);
     let data = error.and_then(|error| error.data.clone());
     data.map(|data| UrlElicitationRequired::read(data).elicitations()).unwrap_or_default()
 }
@@ -153,13 +151,13 @@ mod tests {
     async fn a_completion_counts_for_its_server_and_all_waiting_calls() {
         let completed = CompletedUrls::default();
         let (fs, other) = (ServerName::new("fs"), ServerName::new("other"));
-        let pages = ["1", "2", "2"].map(str::to_owned);
+        let ids = ["1", "2", "2"].map(str::to_owned);
         completed.add(&fs, "2".to_owned());
         tokio::time::advance(Duration::from_secs(1)).await;
         let since = Instant::now();
         completed.add(&fs, "1".to_owned());
         completed.add(&other, "2".to_owned());
-        let all = async || completed.wait_for(&fs, &pages, since).await;
+        let all = async || completed.wait_for(&fs, &ids, since).await;
         let (mut one, mut two) = (std::pin::pin!(all()), std::pin::pin!(all()));
         assert!(tokio::time::timeout(COMPLETION_TIMEOUT, &mut one).await.is_err());
         assert!(tokio::time::timeout(COMPLETION_TIMEOUT, &mut two).await.is_err());
@@ -172,14 +170,14 @@ mod tests {
         let completed = CompletedUrls::default();
         let (fs, other) = (ServerName::new("fs"), ServerName::new("other"));
         completed.add(&other, "1".to_owned());
-        for page in 0..=MAX_COMPLETIONS {
-            completed.add(&fs, page.to_string());
+        for id in 0..=MAX_COMPLETIONS {
+            completed.add(&fs, id.to_string());
         }
         completed.add(&fs, "x".repeat(MAX_ID_LENGTH + 1));
-        let pages = |server: &ServerName| -> Vec<String> {
-            completed.done()[server].iter().map(|(_, page)| page.clone()).collect()
+        let ids = |server: &ServerName| -> Vec<String> {
+            completed.done()[server].iter().map(|(_, id)| id.clone()).collect()
         };
-        assert_eq!(pages(&other), ["1"]);
-        assert_eq!((pages(&fs).len(), &*pages(&fs)[0]), (MAX_COMPLETIONS, "1"));
+        assert_eq!(ids(&other), ["1"]);
+        assert_eq!((ids(&fs).len(), &*ids(&fs)[0]), (MAX_COMPLETIONS, "1"));
     }
 }

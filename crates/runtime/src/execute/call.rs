@@ -66,13 +66,14 @@ impl From<&Arc<Tool>> for ToolRef<'_> {
 }
 
 impl Runtime {
-    /// Calls a tool once and returns the outcome; a failure is an outcome, too.
+    /// Calls a tool and returns the outcome; a failure is an outcome, too.
     ///
     /// A server that is not connected is connected, also if it has failed before. The call is sent
-    /// again only if it provably did not run. Dropping the future cancels the request at the
-    /// server; [`CallError::cancelled_in`] is what to report then. A tool is called as its server
-    /// offers it when the request is sent: one that has changed since it was looked up is checked
-    /// and approved again.
+    /// again only if it provably did not run, or if the entry has `"retry": "hints"` and the tool
+    /// is declared read-only or idempotent. Dropping the future cancels the request at the server;
+    /// [`CallError::cancelled_in`] is what to report then. A tool is called as its server offers it
+    /// when the request is sent: one that has changed since it was looked up is checked and
+    /// approved again.
     pub async fn call(
         &self,
         tool: impl Into<ToolRef<'_>>,

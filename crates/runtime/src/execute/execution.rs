@@ -1,4 +1,4 @@
-//! Does what [`Steps`] decides about one call: approve it, connect, send the request, open pages.
+//! Does what [`Steps`] decides about one call: approve it, connect, send the request, elicit URLs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use super::call::CallOptions;
 use super::steps::{Step, StepEvent, Steps};
 use crate::approval::{ApprovalRequest, ProposedCall};
 use crate::call::request_errors::{RepeatClaims, may_repeat, to_call_error};
-use crate::call::{CallError, CallPhase, Reason};
+use crate::call::{CallError, CallErrorReason, CallPhase};
 use crate::connections::{ServerSnapshot, call_idle_timeout};
-use crate::elicitation::required_urls::{self, UrlRefusal};
+use crate::elicitation::required_urls::{self, RequiredUrls};
 use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::FailureKind;
@@ -85,15 +85,15 @@ impl<'a> Execution<'a> {
                     Ok(result) => return Ok(result),
                     Err(event) => event,
                 },
-                Step::OpenPages => self.open_pages().await,
+                Step::ElicitUrls => self.elicit_required_urls().await,
                 Step::Fail => return Err(self.error()),
             };
             step = self.steps.next(event);
-            if let (StepEvent::Failed { .. } | StepEvent::PagesOpened, Step::Connect) =
+            if let (StepEvent::Failed { .. } | StepEvent::UrlsCompleted, Step::Connect) =
                 (event, step)
             {
                 let attempt = self.steps.attempt();
-                tracing::debug!(attempt, "a call did not run and is sent again");
+                tracing::debug!(attempt, "a call is sent again");
             }
         }
     }
@@ -108,7 +108,7 @@ impl<'a> Execution<'a> {
         let runtime = &self.runtime.0;
         runtime.approvals.decide(self.options.caller, self.proposed_call()).await?;
         let object = Object::try_from(self.arguments.clone()).map_err(|_| {
-            CallError::not_run(Reason::BadArguments, "the arguments must be a JSON object")
+            CallError::not_run(CallErrorReason::BadArguments, "the arguments must be a JSON object")
         })?;
         self.object = Some(object);
         Ok(StepEvent::Approved)
@@ -158,7 +158,7 @@ impl<'a> Execution<'a> {
     /// Sends the request and waits for its result; otherwise returns how it failed.
     async fn send(&mut self) -> Result<ToolResult, StepEvent> {
         let Some((server, peer)) = self.connected.take() else {
-            return Err(StepEvent::Failed { may_repeat: false, is_refusal: false });
+            return Err(StepEvent::Failed { may_repeat: false, is_error_response: false });
         };
         let left = self.left();
         let mut request = request_options(&server, self.options, left);
@@ -183,27 +183,27 @@ impl<'a> Execution<'a> {
         let claims = claims(&self.tool, &server, peer.era());
         let event = StepEvent::Failed {
             may_repeat: may_repeat(&error, claims),
-            is_refusal: error.refusal().is_some(),
+            is_error_response: error.error_response().is_some(),
         };
         self.failed = Some(FailedRequest { error, server, peer, sent, stderr_position });
         Err(event)
     }
 
-    /// Asks the person to open the pages without which the server refuses the call.
-    async fn open_pages(&self) -> StepEvent {
+    /// Asks the person to visit the URLs that the server requires before the call.
+    async fn elicit_required_urls(&self) -> StepEvent {
         let Some(FailedRequest { error, peer, sent, .. }) = &self.failed else {
-            return StepEvent::PagesNotOpened;
+            return StepEvent::UrlsNotCompleted;
         };
-        let refusal = UrlRefusal { error, server: self.tool.server(), peer, sent: *sent };
+        let required = RequiredUrls { error, server: self.tool.server(), peer, sent: *sent };
         let shared = &self.runtime.0.shared;
-        let visiting = required_urls::open_all(
-            refusal,
+        let visiting = required_urls::elicit_all(
+            required,
             &shared.options.client_features,
             &shared.completed_urls,
         );
         match tokio::time::timeout(self.left(), visiting).await {
-            Ok(true) => StepEvent::PagesOpened,
-            Ok(false) | Err(_) => StepEvent::PagesNotOpened,
+            Ok(true) => StepEvent::UrlsCompleted,
+            Ok(false) | Err(_) => StepEvent::UrlsNotCompleted,
         }
     }
 
@@ -214,7 +214,7 @@ impl<'a> Execution<'a> {
                 let stderr = peer.stderr_since(*stderr_position);
                 to_call_error(error, peer.era(), &stderr, &server.secrets)
             }
-            None => CallError::not_run(Reason::Connect, "the call was not sent"),
+            None => CallError::not_run(CallErrorReason::Connect, "the call was not sent"),
         }
     }
 
@@ -301,20 +301,24 @@ impl From<Unavailable> for CallError {
 pub(crate) fn unavailable(why: Unavailable) -> CallError {
     let (failure, message) = match why {
         Unavailable::Unknown(error) => {
-            return CallError::not_run(Reason::UnknownTool, error.to_string());
+            return CallError::not_run(CallErrorReason::UnknownTool, error.to_string());
         }
-        Unavailable::Untrusted(_) => return CallError::not_run(Reason::Untrusted, why.to_string()),
-        Unavailable::Disabled(_) => return CallError::not_run(Reason::Disabled, why.to_string()),
+        Unavailable::Untrusted(_) => {
+            return CallError::not_run(CallErrorReason::Untrusted, why.to_string());
+        }
+        Unavailable::Disabled(_) => {
+            return CallError::not_run(CallErrorReason::Disabled, why.to_string());
+        }
         Unavailable::TimedOut { limit, .. } => return CallError::not_connected_in_time(limit),
         Unavailable::ShutDown | Unavailable::Closed(_) => {
-            return CallError::not_run(Reason::Connect, why.to_string());
+            return CallError::not_run(CallErrorReason::Connect, why.to_string());
         }
         Unavailable::Failed { ref failure, .. } => (failure, why.to_string()),
     };
     let reason = match failure.kind {
-        FailureKind::NeedsAuth => Reason::NeedsAuth,
-        FailureKind::TimedOut => Reason::TimedOut,
-        _ => Reason::Connect,
+        FailureKind::NeedsAuth => CallErrorReason::NeedsAuth,
+        FailureKind::TimedOut => CallErrorReason::TimedOut,
+        _ => CallErrorReason::Connect,
     };
     let error = CallError::not_run(reason, message).with_stderr(&failure.stderr);
     let error = CallError { phase: CallPhase::Connect, ..error };

@@ -1,10 +1,12 @@
 //! Decides what a call does next: a state machine that does no input or output.
 //!
-//! A call is executed exactly once or not at all: it is approved, waits for its server, and is
-//! sent. It is sent again only if it provably did not run: the request failed in a way that proves
-//! it, or the server refused it until a person has opened a page (URL elicitation).
+//! A call is executed at most once: it is approved, waits for its server, and is sent. It is sent
+//! again only if it provably did not run, or if the entry has `"retry": "hints"` and the tool is
+//! declared read-only or idempotent. A call provably did not run if the request failed in a way
+//! that proves it, or if the server requires URLs to be visited first (URL elicitation). So a call
+//! that succeeds was executed exactly once, except with `"retry": "hints"`.
 
-/// How often a call is sent at most; each time after the first it provably did not run before.
+/// How often a call is sent at most.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// What a call does next.
@@ -16,8 +18,8 @@ pub(super) enum Step {
     Connect,
     /// Send the request and wait for its result.
     Send,
-    /// Ask the person to open the pages that the server requires.
-    OpenPages,
+    /// Ask the person to visit the URLs that the server requires.
+    ElicitUrls,
     /// Return the error of the last attempt.
     Fail,
 }
@@ -34,19 +36,19 @@ pub(super) enum StepEvent {
         /// The request provably did not run, or the tool may be run twice.
         may_repeat: bool,
         /// The server answered with a JSON-RPC error.
-        is_refusal: bool,
+        is_error_response: bool,
     },
-    PagesOpened,
-    /// The server requires no pages, or the person did not open them.
-    PagesNotOpened,
+    UrlsCompleted,
+    /// The server requires no URLs, or the person did not visit them.
+    UrlsNotCompleted,
 }
 
 /// How far a call has come.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     attempts: u32,
-    was_refused: bool,
-    has_opened_pages: bool,
+    had_error_response: bool,
+    has_elicited_urls: bool,
 }
 
 impl Steps {
@@ -64,36 +66,38 @@ impl Steps {
                 self.attempts += 1;
                 Step::Send
             }
-            StepEvent::Failed { may_repeat, is_refusal } => {
-                // A refusal that says that nothing was done is worth one more try; the same again
-                // is final.
-                let is_refused_again = is_refusal && self.was_refused;
-                self.was_refused |= is_refusal;
+            StepEvent::Failed { may_repeat, is_error_response } => {
+                // An error response that says that nothing was done is worth one more try; the
+                // same again is final.
+                let is_error_again = is_error_response && self.had_error_response;
+                self.had_error_response |= is_error_response;
                 match self.attempts >= MAX_ATTEMPTS {
                     true => Step::Fail,
-                    false if may_repeat && !is_refused_again => Step::Connect,
-                    false if self.has_opened_pages => Step::Fail,
-                    false => Step::OpenPages,
+                    false if may_repeat && !is_error_again => Step::Connect,
+                    false if self.has_elicited_urls => Step::Fail,
+                    false => Step::ElicitUrls,
                 }
             }
-            StepEvent::PagesOpened => {
-                self.has_opened_pages = true;
+            StepEvent::UrlsCompleted => {
+                self.has_elicited_urls = true;
                 Step::Connect
             }
-            StepEvent::PagesNotOpened => Step::Fail,
+            StepEvent::UrlsNotCompleted => Step::Fail,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::StepEvent::{Approved, Connected, Failed, PagesNotOpened, PagesOpened, ToolChanged};
+    use super::StepEvent::{
+        Approved, Connected, Failed, ToolChanged, UrlsCompleted, UrlsNotCompleted,
+    };
     use super::*;
 
-    const NOT_RUN: StepEvent = Failed { may_repeat: true, is_refusal: false };
-    const REFUSED: StepEvent = Failed { may_repeat: true, is_refusal: true };
-    const NEEDS_PAGES: StepEvent = Failed { may_repeat: false, is_refusal: true };
-    const UNKNOWN: StepEvent = Failed { may_repeat: false, is_refusal: false };
+    const NOT_RUN: StepEvent = Failed { may_repeat: true, is_error_response: false };
+    const ERROR_RESPONSE: StepEvent = Failed { may_repeat: true, is_error_response: true };
+    const NEEDS_URLS: StepEvent = Failed { may_repeat: false, is_error_response: true };
+    const UNKNOWN: StepEvent = Failed { may_repeat: false, is_error_response: false };
 
     /// Checks what follows on each event, in their order.
     fn check(events: &[StepEvent], expected: &[Step]) {
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_call_that_may_have_run_is_not_sent_again() {
-        check(&[Connected, UNKNOWN, PagesNotOpened], &[Step::Send, Step::OpenPages, Step::Fail]);
+        check(&[Connected, UNKNOWN, UrlsNotCompleted], &[Step::Send, Step::ElicitUrls, Step::Fail]);
     }
 
     #[test]
@@ -129,18 +133,18 @@ mod tests {
     }
 
     #[test]
-    fn a_second_refusal_is_final() {
+    fn a_second_error_response_is_final() {
         check(
-            &[Connected, REFUSED, Connected, REFUSED, PagesNotOpened],
-            &[Step::Send, Step::Connect, Step::Send, Step::OpenPages, Step::Fail],
+            &[Connected, ERROR_RESPONSE, Connected, ERROR_RESPONSE, UrlsNotCompleted],
+            &[Step::Send, Step::Connect, Step::Send, Step::ElicitUrls, Step::Fail],
         );
     }
 
     #[test]
-    fn pages_are_opened_once() {
+    fn urls_are_elicited_once() {
         check(
-            &[Connected, NEEDS_PAGES, PagesOpened, Connected, NEEDS_PAGES],
-            &[Step::Send, Step::OpenPages, Step::Connect, Step::Send, Step::Fail],
+            &[Connected, NEEDS_URLS, UrlsCompleted, Connected, NEEDS_URLS],
+            &[Step::Send, Step::ElicitUrls, Step::Connect, Step::Send, Step::Fail],
         );
     }
 

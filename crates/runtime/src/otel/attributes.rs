@@ -12,7 +12,7 @@ use wharf_protocol::Peer;
 use wharf_protocol::peer::RequestError;
 use wharf_protocol::view::ToolResult;
 
-use crate::call::{CallError, Reason};
+use crate::call::{CallError, CallErrorReason};
 use crate::status::FailureKind;
 use crate::tools::Tool;
 
@@ -92,7 +92,7 @@ pub(crate) fn set_request_error(span: &Span, error: &RequestError) {
         return set_error(span, status.as_str().to_owned());
     }
     let kind = match error.innermost() {
-        RequestError::Refused(error) | RequestError::Inconclusive { error, .. } => {
+        RequestError::ErrorResponse(error) | RequestError::Inconclusive { error, .. } => {
             let code = error.code.to_string();
             span.set_attribute("rpc.response.status_code", code.clone());
             return set_error(span, code);
@@ -100,7 +100,7 @@ pub(crate) fn set_request_error(span: &Span, error: &RequestError) {
         RequestError::TimedOut { .. } => "timeout",
         RequestError::Lost { .. } | RequestError::StreamEnded => "lost",
         RequestError::Http(_) => "http",
-        RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => "bad_answer",
+        RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => "invalid_response",
         RequestError::InputUnavailable(_) | RequestError::TooManyRounds(_) => "unanswered",
         _ => "_OTHER",
     };
@@ -118,24 +118,24 @@ pub(crate) fn set_error(span: &Span, kind: impl Into<opentelemetry::Value>) {
     span.set_status(Status::error(""));
 }
 
-fn error_type(reason: Reason) -> &'static str {
+fn error_type(reason: CallErrorReason) -> &'static str {
     match reason {
-        Reason::UnknownTool => "unknown_tool",
-        Reason::BadArguments => "bad_arguments",
-        Reason::Denied => "denied",
-        Reason::Withheld => "withheld",
-        Reason::Untrusted => "untrusted",
-        Reason::Disabled => "disabled",
-        Reason::NotUsed => "not_used",
-        Reason::Omitted => "omitted",
-        Reason::NeedsAuth => "needs_auth",
-        Reason::TimedOut => "timeout",
-        Reason::Connect => "connect",
-        Reason::Lost => "lost",
-        Reason::Cancelled => "cancelled",
-        Reason::Refused => "refused",
-        Reason::BadAnswer => "bad_answer",
-        Reason::Unanswered => "unanswered",
-        Reason::Impossible => "impossible",
+        CallErrorReason::UnknownTool => "unknown_tool",
+        CallErrorReason::BadArguments => "bad_arguments",
+        CallErrorReason::Denied => "denied",
+        CallErrorReason::Withheld => "withheld",
+        CallErrorReason::Untrusted => "untrusted",
+        CallErrorReason::Disabled => "disabled",
+        CallErrorReason::NotUsed => "not_used",
+        CallErrorReason::Omitted => "omitted",
+        CallErrorReason::NeedsAuth => "needs_auth",
+        CallErrorReason::TimedOut => "timeout",
+        CallErrorReason::Connect => "connect",
+        CallErrorReason::Lost => "lost",
+        CallErrorReason::Cancelled => "cancelled",
+        CallErrorReason::ErrorResponse => "error_response",
+        CallErrorReason::InvalidResponse => "invalid_response",
+        CallErrorReason::Unanswered => "unanswered",
+        CallErrorReason::Unsendable => "unsendable",
     }
 }

@@ -28,8 +28,8 @@ pub(super) struct CommandKey {
     pub(super) command: Secret,
 }
 
-type Printed = Result<Secret, CommandFailure>;
-type Run = BoxFuture<'static, Printed>;
+type CommandOutput = Result<Secret, CommandFailure>;
+type Run = BoxFuture<'static, CommandOutput>;
 
 /// The commands of one runtime; clones share the cache.
 #[derive(Clone)]
@@ -57,7 +57,7 @@ struct CachedValue {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunCause {
     Needed,
-    Refused,
+    Rejected,
 }
 
 impl CommandCache {
@@ -69,7 +69,7 @@ impl CommandCache {
     /// Returns the output of a command; runs it if there is no cached output.
     ///
     /// Dropping the future kills the command, unless another caller waits for it.
-    pub(super) async fn value(&self, key: &CommandKey) -> Printed {
+    pub(super) async fn value(&self, key: &CommandKey) -> CommandOutput {
         let run = match self.look_up(key, RunCause::Needed) {
             Lookup::Cached(value) => return Ok(value),
             Lookup::Running(run) => run,
@@ -78,8 +78,8 @@ impl CommandCache {
     }
 
     /// Runs a command again because a server rejected its value, unless it was renewed just now.
-    pub(super) async fn renew(&self, key: &CommandKey) -> Printed {
-        let run = match self.look_up(key, RunCause::Refused) {
+    pub(super) async fn renew(&self, key: &CommandKey) -> CommandOutput {
+        let run = match self.look_up(key, RunCause::Rejected) {
             Lookup::Cached(value) => return Ok(value),
             Lookup::Running(run) => run,
         };
@@ -119,12 +119,12 @@ impl CachedValue {
 }
 
 impl CommandCacheInner {
-    async fn run(self: Arc<Self>, key: CommandKey, cause: RunCause) -> Printed {
-        let printed = shell::run(&key.command, &key.folder, &self.env, &self.tracker).await;
-        let renewed = (cause == RunCause::Refused).then(Instant::now);
-        let cached = printed.clone().ok().map(|value| CachedValue { value, renewed });
+    async fn run(self: Arc<Self>, key: CommandKey, cause: RunCause) -> CommandOutput {
+        let output = shell::run(&key.command, &key.folder, &self.env, &self.tracker).await;
+        let renewed = (cause == RunCause::Rejected).then(Instant::now);
+        let cached = output.clone().ok().map(|value| CachedValue { value, renewed });
         self.slots().insert(key, CommandSlot { cached, running: None });
-        printed
+        output
     }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<CommandKey, CommandSlot>> {

@@ -122,7 +122,7 @@ pub(super) enum CredentialUnavailable {
     Missing,
     #[error("it is bound to {}", without_query(.0))]
     OtherResource(String),
-    #[error("it is bound to another command, or to the entry before it was changed")]
+    #[error("it is bound to another command, or to an earlier version of the entry")]
     OtherProgram,
     #[error("it is for another account")]
     OtherAccount,

@@ -162,6 +162,11 @@ mod tests {
     use super::super::secret_texts::Certainty;
     use super::*;
 
+    #[test]
+    fn config_and_protocol_redact_with_the_same_text() {
+        assert_eq!(wharf_config::secret::REDACTED, wharf_protocol::redact::REDACTED);
+    }
+
     fn secrets() -> Secrets {
         let mut texts = SecretTexts::default();
         texts.value("tiger-4711", Certainty::Certain);

@@ -44,8 +44,8 @@ pub(super) enum CommandFailure {
     NoOutput,
     #[error("command printed more than {} KiB", MAX_OUTPUT / 1024)]
     TooMuch,
-    #[error("command printed something that is not text")]
-    NotText,
+    #[error("the output of the command is not UTF-8")]
+    NotUtf8,
     #[error("the output of the command could not be read")]
     Unreadable,
     #[error("command could not be started: {0}")]
@@ -69,7 +69,7 @@ pub(super) async fn run(
     let printed = timeout_at(deadline, output(&mut process)).await;
     process.end(NO_GRACE).await;
     let printed = printed.map_err(|_| CommandFailure::TimedOut)??;
-    let text = String::from_utf8(printed).map_err(|_| CommandFailure::NotText)?;
+    let text = String::from_utf8(printed).map_err(|_| CommandFailure::NotUtf8)?;
     let text = text.trim();
     if text.is_empty() { Err(CommandFailure::NoOutput) } else { Ok(Secret::new(text)) }
 }

@@ -97,7 +97,7 @@ impl AttemptsFile {
         LoadedAttempts(records.unwrap_or_default())
     }
 
-    /// Writes attempts in the order in which they ended, unless none has news. An error is only
+    /// Writes attempts in the order in which they ended, unless all are redundant. An error is only
     /// logged.
     pub(crate) fn store(&self, lock: &FolderLock<'_>, attempts: &[(RecordKey, LastAttempt)]) {
         let Some(file) = &self.file else { return };

@@ -47,7 +47,7 @@ impl Service for Thinking {
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         // Nothing here awaits, so thoughts are handled in the order in which they arrive.
         let result = match call.method.as_ref() {
-            "tools/list" => Ok(json!({ "tools": [tool::definition(detail(&call))] })),
+            "tools/list" => Ok(json!({ "tools": [tool::definition(result_support(&call))] })),
             "tools/call" => self.call(&call),
             method => Err(RpcError::method_not_found(method)),
         };
@@ -72,7 +72,7 @@ impl Thinking {
         Ok(match added {
             Ok(progress) => {
                 let mut result = json!({ "content": [text(&progress.to_string())] });
-                if detail(call) == tool::Detail::Structured {
+                if result_support(call) == tool::ResultSupport::Structured {
                     result["structuredContent"] = progress;
                 }
                 result
@@ -87,11 +87,11 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn detail(call: &ServiceCall) -> tool::Detail {
+fn result_support(call: &ServiceCall) -> tool::ResultSupport {
     if call.context.client().revision() >= Revision::V2025_06_18 {
-        tool::Detail::Structured
+        tool::ResultSupport::Structured
     } else {
-        tool::Detail::Plain
+        tool::ResultSupport::Plain
     }
 }
 

@@ -21,7 +21,7 @@ the answer.";
 
 /// What the client's revision of the protocol supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum ResultSupport {
     /// Text only, up to 2025-03-26.
     Plain,
     /// Also titles, hints and structured results.
@@ -29,10 +29,10 @@ pub(super) enum Detail {
 }
 
 /// Returns the definition of the tool.
-pub(super) fn definition(detail: Detail) -> Value {
+pub(super) fn definition(result_support: ResultSupport) -> Value {
     let mut tool =
         json!({ "name": NAME, "description": DESCRIPTION, "inputSchema": input_schema() });
-    if detail == Detail::Structured {
+    if result_support == ResultSupport::Structured {
         tool["title"] = json!("Sequential thinking");
         tool["outputSchema"] = output_schema();
         tool["annotations"] = json!({ "readOnlyHint": true, "openWorldHint": false });

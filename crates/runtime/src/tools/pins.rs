@@ -230,11 +230,11 @@ impl PinReport {
     }
 
     pub(crate) fn mark_damaged(&mut self, mode: Pinning) {
-        let message = "the record of this server's tools is damaged";
+        let message = "the pins of this server's tools are damaged, so changes cannot be detected";
         let problem = Problem::warning("pins", message);
         self.is_pinned = false;
         self.problem = Some(match mode {
-            Pinning::Observe => problem.hint("its tools are pinned again"),
+            Pinning::Observe => problem.hint("review its tools; the current ones are pinned"),
             Pinning::Enforce => {
                 self.withheld = WithheldTools::All;
                 problem.hint("a person must accept its tools before they can be called")

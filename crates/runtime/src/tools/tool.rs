@@ -17,8 +17,8 @@ use wharf_protocol::view::{self, ToolHints};
 use super::schema::{self, Sanitize};
 use super::server_tools::ToolOrigin;
 use crate::arguments::check::ArgumentCheck;
-use crate::arguments::example::{Extent, example};
-use crate::arguments::{Misuse, Signature};
+use crate::arguments::example::{IncludedArguments, example};
+use crate::arguments::{InvalidArguments, Signature};
 
 /// Where the definition of a tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,14 +153,14 @@ impl Tool {
     /// found.
     pub fn example(&self) -> Option<Json> {
         let schema = self.accepted_schema().to::<Value>()?;
-        [Extent::Required, Extent::All].into_iter().find_map(|extent| {
-            let json = Json::parse(example(&schema, extent)?.to_string()).ok()?;
+        [IncludedArguments::Required, IncludedArguments::All].into_iter().find_map(|included| {
+            let json = Json::parse(example(&schema, included)?.to_string()).ok()?;
             self.check(&json).is_ok().then_some(json)
         })
     }
 
     /// Validates arguments before anything is sent.
-    pub(crate) fn check(&self, arguments: &Json) -> Result<(), Misuse> {
+    pub(crate) fn check(&self, arguments: &Json) -> Result<(), InvalidArguments> {
         let new = || Box::new(ArgumentCheck::new(self.accepted_schema()));
         let check = self.check.get_or_init(new);
         check.check(arguments)

@@ -100,7 +100,7 @@ pub enum FailureReason {
     /// The server sent more than a client should buffer.
     TooLarge,
     /// The server responded with an error.
-    Refused,
+    ErrorResponse,
     /// The result does not fit the method.
     BadResult,
     /// There is no common protocol version.

@@ -47,7 +47,7 @@ async fn everything_is_listed(connection: &mut TestConnection) {
 async fn a_refusal_differs_from_a_failure(connection: &mut TestConnection) {
     let outcome = call(&connection.peer, "sink", &json!({}), &with_deadline()).await;
     let error = outcome.unwrap_err();
-    assert_eq!(error.refusal().unwrap().message, "Unknown tool: sink");
+    assert_eq!(error.error_response().unwrap().message, "Unknown tool: sink");
     assert!(!error.never_sent());
 }
 

@@ -90,7 +90,7 @@ impl From<&ConnectError> for RunFailure {
         let kind = match error {
             ConnectError::TimedOut { .. } => FailureReason::TimedOut,
             ConnectError::Failed { error, .. } => match &**error {
-                RequestError::Refused(error) | RequestError::Inconclusive { error, .. }
+                RequestError::ErrorResponse(error) | RequestError::Inconclusive { error, .. }
                     if error.code == code::UNSUPPORTED_VERSION =>
                 {
                     FailureReason::NoCommonVersion
@@ -111,9 +111,9 @@ impl From<&RequestError> for RunFailure {
 
 fn kind(error: &RequestError) -> FailureReason {
     match error.innermost() {
-        RequestError::Refused(_)
+        RequestError::ErrorResponse(_)
         | RequestError::Status { .. }
-        | RequestError::Inconclusive { .. } => FailureReason::Refused,
+        | RequestError::Inconclusive { .. } => FailureReason::ErrorResponse,
         RequestError::TimedOut { .. } => FailureReason::TimedOut,
         RequestError::Lost { ended, .. } if matches!(ended.reason, EndReason::EndlessMessage) => {
             FailureReason::TooLarge

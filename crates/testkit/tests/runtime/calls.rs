@@ -31,8 +31,8 @@ async fn invalid_arguments_never_reach_the_server() {
     let actor_log = fixture.actor("fs", &typed(), json!({}));
     let runtime = fixture.start();
     runtime.ready().await;
-    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": "many" })).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" must be an integer, not a string"#);
-    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({})).await, @r#"MISUSE BadArguments known=true the arguments do not fit: "count" is missing"#);
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({ "count": "many" })).await, @r#"MISUSE BadArguments known=true the arguments do not match the schema of the tool: "count" must be an integer, not a string"#);
+    assert_snapshot!(call(&runtime, "mcp_fs_add", json!({})).await, @r#"MISUSE BadArguments known=true the arguments do not match the schema of the tool: "count" is missing"#);
     assert_snapshot!(call(&runtime, "mcp_fs_ad", json!({ "count": 1 })).await, @r#"MISUSE UnknownTool known=true there is no tool "mcp_fs_ad""#);
     assert_eq!(actor_log.effects(), Vec::<String>::new());
     assert_eq!(call(&runtime, "fs/add", json!({ "count": 1 })).await, "done");

@@ -318,7 +318,7 @@ async fn a_call_that_requires_urls_is_sent_again_after_they_were_visited() {
     };
     let host = || TestHost::new(HostBehavior::Accepts(json!({})));
     let refused =
-        "TERMINAL Refused known=true the server answered: visit a page first (code -32042)";
+        "TERMINAL ErrorResponse known=true the server answered: visit a page first (code -32042)";
     check(host(), json!({ "pages": ["1", "2"] }), ("done", 2, 2)).await;
     check(host(), json!({ "pages": ["1"], "isStubborn": true }), (refused, 1, 2)).await;
     check(host(), json!({ "pages": [] }), (refused, 0, 1)).await;

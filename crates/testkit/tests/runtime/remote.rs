@@ -66,7 +66,7 @@ async fn a_server_that_requires_authorization_needs_a_sign_in() {
     ");
     let failure = snapshot.server("closed").unwrap().failure.clone().unwrap();
     assert_eq!(failure.kind, FailureKind::NeedsAuth);
-    assert_snapshot!(failure.hint.as_deref().unwrap_or_default(), @"sign in, or check the token in its headers");
+    assert_snapshot!(failure.hint.as_deref().unwrap_or_default(), @"give the server a token, or check the token in its headers");
     runtime.shutdown().await;
 }
 

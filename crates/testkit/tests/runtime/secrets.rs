@@ -36,7 +36,7 @@ async fn an_error_of_a_server_does_not_repeat_its_secrets() {
     list failed 0: could not list its tools: the server answered: the key ••• is not known, Bearer ••• neither (code -32603)
     ");
     let said = call(&runtime, "mcp_fs_do", json!({ "refuse": says() })).await;
-    assert_snapshot!(said, @"TERMINAL Refused known=true the server answered: the key ••• is not known, Bearer ••• neither (code -32603)");
+    assert_snapshot!(said, @"TERMINAL ErrorResponse known=true the server answered: the key ••• is not known, Bearer ••• neither (code -32603)");
     // The result of a tool is not redacted, also when it is an error.
     let said = call(&runtime, "mcp_fs_do", json!({ "text": SECRET, "fail": true })).await;
     assert_eq!(said, format!("Error: {SECRET}"));

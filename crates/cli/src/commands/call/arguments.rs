@@ -3,7 +3,7 @@
 //!
 //! Files that the words name are read before Wharf connects.
 
-use wharf::arguments::from_pairs;
+use wharf::arguments::{PairError, from_pairs};
 use wharf::protocol::Json;
 use wharf::tools::Tool;
 use wharf_config::Env;
@@ -51,12 +51,20 @@ impl TypedArguments {
             Self::Object(object) => Ok(object.clone()),
             Self::Words(words) => {
                 from_pairs(words, tool.accepted_schema()).map_err(|error| Failure::BadArguments {
-                    message: format!("the arguments do not fit: {error}"),
+                    message: format!("{}: {error}", problem(&error)),
                     hint: pair_hint(&error),
                     usage: Some(usage.line()),
                 })
             }
         }
+    }
+}
+
+/// Returns what is wrong with the arguments as a whole.
+fn problem(error: &PairError) -> &'static str {
+    match error {
+        PairError::NotAPair { .. } | PairError::NotJson { .. } => "the arguments are malformed",
+        _ => "the arguments do not match the schema of the tool",
     }
 }
 

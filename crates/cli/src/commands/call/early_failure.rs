@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wharf::Unavailable;
-use wharf::call::{CallDetails, CallError, CallPhase, Reason};
+use wharf::call::{CallDetails, CallError, CallErrorReason, CallPhase};
 use wharf::tools::{Naming, Tool, strip_server_name};
 use wharf_config::{Server, ServerName, Source};
 
@@ -104,20 +104,20 @@ pub(super) fn call_error(failure: &Failure, phase: CallPhase) -> CallError {
             Unavailable::Failed { server: ServerName::new(name), failure: Arc::clone(failure) }
                 .into()
         }
-        Failure::Untrusted { .. } => CallError::not_run(Reason::Untrusted, message),
-        Failure::Disabled { .. } => CallError::not_run(Reason::Disabled, message),
+        Failure::Untrusted { .. } => CallError::not_run(CallErrorReason::Untrusted, message),
+        Failure::Disabled { .. } => CallError::not_run(CallErrorReason::Disabled, message),
         Failure::NotUsed { .. } | Failure::Invalid { .. } => {
-            CallError::not_run(Reason::NotUsed, message)
+            CallError::not_run(CallErrorReason::NotUsed, message)
         }
         Failure::ItemNotFound { .. } | Failure::NotFound { .. } => {
-            CallError::not_run(Reason::UnknownTool, message)
+            CallError::not_run(CallErrorReason::UnknownTool, message)
         }
         Failure::BadArguments { .. } | Failure::Usage { .. } => {
-            CallError::not_run(Reason::BadArguments, message)
+            CallError::not_run(CallErrorReason::BadArguments, message)
         }
         Failure::TimedOut { limit } => CallError::not_connected_in_time(*limit),
         Failure::Cancelled => CallError::cancelled_in(phase),
-        _ => CallError::not_run(Reason::Impossible, message),
+        _ => CallError::not_run(CallErrorReason::Unsendable, message),
     };
     match failure.hint() {
         Some(hint) if error.hint.is_none() => error.with_hint(hint),

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use wharf::call::{CallDetails, CallError, Outcome, Quota, Reason, ResultStore};
+use wharf::call::{CallDetails, CallError, CallErrorReason, Outcome, Quota, ResultStore};
 use wharf_config::text::clean;
 
 use crate::commands::failure::{exit_of_call, next_step, use_cli_hint};
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{phrase, print_bytes, print_json, style};
 
-/// Prints an outcome, with the usage line if the arguments do not fit, and saves binary content if
-/// a folder is given.
+/// Prints an outcome, with the usage line if the arguments do not match the schema, and saves
+/// binary content if a folder is given.
 pub(super) fn print_outcome(
     mut outcome: Outcome,
     usage: &str,
@@ -21,7 +21,7 @@ pub(super) fn print_outcome(
     if let Some(error) = &mut outcome.error {
         use_cli_hint(&outcome.details.server_name, error);
     }
-    let is_misuse = |error: &&mut CallError| error.reason == Reason::BadArguments;
+    let is_misuse = |error: &&mut CallError| error.reason == CallErrorReason::BadArguments;
     let misuse = outcome.error.as_mut().filter(is_misuse);
     let usage = misuse.map(|error| {
         // The JSON has only one field for advice.

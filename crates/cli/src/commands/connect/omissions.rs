@@ -10,8 +10,8 @@ use crate::commands::Invocation;
 
 /// Returns the omitted values of connected servers.
 pub(crate) fn omissions(snapshot: &Snapshot) -> Vec<Problem> {
-    let there = snapshot.servers().filter(|server| server.status == Status::Connected);
-    there.flat_map(|server| server.omitted_values()).collect()
+    let connected = snapshot.servers().filter(|server| server.status == Status::Connected);
+    connected.flat_map(|server| server.omitted_values()).collect()
 }
 
 /// Prints the omitted values.

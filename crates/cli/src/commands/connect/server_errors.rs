@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use wharf::call::{CallError, Reason};
+use wharf::call::{CallError, CallErrorReason};
 use wharf::{CollectedList, ServerSnapshot, Snapshot, Status, Unavailable};
 use wharf_config::Level;
 use wharf_config::text::clean;
@@ -102,7 +102,7 @@ pub(crate) fn server_failure(server: &ServerSnapshot) -> Option<Failure> {
 
 /// Converts the error of a request that is not a tool call.
 pub(crate) fn request_failure(mut error: CallError) -> Failure {
-    if error.reason == Reason::Refused {
+    if error.reason == CallErrorReason::ErrorResponse {
         // The hint is about tools.
         error.hint = None;
     }

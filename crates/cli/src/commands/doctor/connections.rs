@@ -66,8 +66,8 @@ fn of_server(server: &ServerSnapshot, known: &BTreeSet<String>, broken: &[String
     let mut checks = vec![connection(server)];
     let problems = server.problems();
     // Problems that were known before connecting are reported by the other checks.
-    let news = problems.iter().filter(|problem| !known.contains(&problem.message));
-    checks.extend(news.map(|problem| of_problem(name, problem)));
+    let new_problems = problems.iter().filter(|problem| !known.contains(&problem.message));
+    checks.extend(new_problems.map(|problem| of_problem(name, problem)));
     for rule in broken {
         let message = format!("violates the MCP specification: {}", clean(rule));
         checks.push(Check::note(name, message));

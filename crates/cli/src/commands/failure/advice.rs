@@ -5,7 +5,7 @@
 
 use wharf::FailureKind;
 use wharf::arguments::PairError;
-use wharf::call::{CallError, Reason};
+use wharf::call::{CallError, CallErrorReason};
 use wharf_config::manage::{ManageError, SkipReason};
 use wharf_config::settings::SettingError;
 use wharf_config::{CredentialError, DiscoveryError};
@@ -111,7 +111,7 @@ fn token_tip(name: &str) -> String {
 
 /// Replaces the library's hint about a withheld tool by one that names the verb.
 pub(crate) fn use_cli_hint(server: &str, error: &mut CallError) {
-    if error.reason == Reason::Withheld {
+    if error.reason == CallErrorReason::Withheld {
         let word = phrase::word(server);
         error.hint = Some(format!("review the change with `wharf trust {word} --tools`"));
     }
@@ -122,15 +122,19 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
     let word = phrase::word(server);
     match error.reason {
         _ if server.is_empty() => None,
-        Reason::NeedsAuth if server == one_off::SERVER_NAME => Some(GIVE_A_TOKEN.to_owned()),
+        CallErrorReason::NeedsAuth if server == one_off::SERVER_NAME => {
+            Some(GIVE_A_TOKEN.to_owned())
+        }
         _ if server == one_off::SERVER_NAME => None,
-        Reason::NeedsAuth => Some(token_tip(server)),
-        Reason::Untrusted => Some(format!("wharf trust {word}")),
-        Reason::Disabled => Some(format!("wharf enable {word}")),
-        Reason::Connect | Reason::Lost | Reason::TimedOut if error.stderr.is_some() => {
+        CallErrorReason::NeedsAuth => Some(token_tip(server)),
+        CallErrorReason::Untrusted => Some(format!("wharf trust {word}")),
+        CallErrorReason::Disabled => Some(format!("wharf enable {word}")),
+        CallErrorReason::Connect | CallErrorReason::Lost | CallErrorReason::TimedOut
+            if error.stderr.is_some() =>
+        {
             Some(format!("full output: wharf logs {word}"))
         }
-        Reason::Connect | Reason::Lost => Some(format!("wharf test {word}")),
+        CallErrorReason::Connect | CallErrorReason::Lost => Some(format!("wharf test {word}")),
         _ => None,
     }
 }

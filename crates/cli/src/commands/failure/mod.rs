@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wharf::call::{CallError, Reason};
+use wharf::call::{CallError, CallErrorReason};
 use wharf::{ApprovalsError, FailureKind};
 use wharf_config::manage::ManageError;
 use wharf_config::settings::SettingError;
@@ -247,14 +247,14 @@ pub(crate) fn exit_of(kind: FailureKind) -> Exit {
 }
 
 /// Returns the exit code for a request that failed.
-pub(crate) fn exit_of_call(reason: Reason) -> Exit {
+pub(crate) fn exit_of_call(reason: CallErrorReason) -> Exit {
     match reason {
-        Reason::BadArguments => Exit::Usage,
-        Reason::Connect | Reason::Lost => Exit::NotConnected,
-        Reason::NeedsAuth => Exit::SignIn,
-        Reason::TimedOut => Exit::TimedOut,
-        Reason::Untrusted => Exit::Untrusted,
-        Reason::Cancelled => Exit::Cancelled,
+        CallErrorReason::BadArguments => Exit::Usage,
+        CallErrorReason::Connect | CallErrorReason::Lost => Exit::NotConnected,
+        CallErrorReason::NeedsAuth => Exit::SignIn,
+        CallErrorReason::TimedOut => Exit::TimedOut,
+        CallErrorReason::Untrusted => Exit::Untrusted,
+        CallErrorReason::Cancelled => Exit::Cancelled,
         _ => Exit::Negative,
     }
 }

@@ -6,7 +6,9 @@ use jsonc_parser::{Scanner, ScannerOptions};
 use super::error_message;
 use crate::document::line_index::LineIndex;
 use crate::document::unique_keys::keep_last;
-use crate::document::{DuplicateKey, Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
+use crate::document::{
+    DuplicateKey, Key, MAX_DEPTH, Map, Node, ParsedDocument, SyntaxError, Value,
+};
 
 /// Comments and trailing commas are the only extensions of JSON; both are handled here.
 const STRICT: ScannerOptions = ScannerOptions {
@@ -19,7 +21,7 @@ const STRICT: ScannerOptions = ScannerOptions {
 };
 
 /// Parses a text; an empty one is null on line 1.
-pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedDocument, SyntaxError> {
     let mut reader = JsonReader {
         text,
         lines: LineIndex::new(text),
@@ -130,7 +132,7 @@ impl<'text> JsonReader<'text> {
         Ok(next)
     }
 
-    fn finish(mut self) -> Result<Parsed, SyntaxError> {
+    fn finish(mut self) -> Result<ParsedDocument, SyntaxError> {
         if let Some(container) = self.open.last() {
             let kind = match container.content {
                 Content::List(_) => "list",
@@ -142,7 +144,7 @@ impl<'text> JsonReader<'text> {
         // Inner objects are closed, and so reported, before outer ones.
         self.duplicate_keys.sort_by_key(|duplicate| duplicate.line);
         let root = self.root.unwrap_or(Node::new(1, Value::Null));
-        Ok(Parsed { root, duplicate_keys: self.duplicate_keys })
+        Ok(ParsedDocument { root, duplicate_keys: self.duplicate_keys })
     }
 
     fn open(&mut self, content: Content) -> Result<ExpectedToken, SyntaxError> {

@@ -6,10 +6,10 @@ use toml_edit::{Document, Item, TableLike, TomlError, Value as TomlValue};
 
 use super::depth;
 use crate::document::line_index::LineIndex;
-use crate::document::{Key, MAX_DEPTH, Map, Node, Parsed, SyntaxError, Value};
+use crate::document::{Key, MAX_DEPTH, Map, Node, ParsedDocument, SyntaxError, Value};
 
 /// Parses a text. Duplicate keys are an error in TOML, so they are never returned as duplicates.
-pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedDocument, SyntaxError> {
     let lines = LineIndex::new(text);
     depth::check(text, &lines)?;
     let document = Document::parse(text).map_err(|error| explain(&error, &lines))?;
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
             Node::new(1, reader.table(document.as_table(), Position { offset: 0, depth: 1 })?)
         }
     };
-    Ok(Parsed { root, duplicate_keys: Vec::new() })
+    Ok(ParsedDocument { root, duplicate_keys: Vec::new() })
 }
 
 /// Uses only the bare message: the error's `Display` quotes the line, which may contain a secret.

@@ -14,11 +14,11 @@ use super::shared_value::{self, SharedEntry, SharedValue};
 use crate::document::line_index::{LineIndex, to_u32};
 use crate::document::unique_keys::keep_last;
 use crate::document::{
-    DuplicateKey, Key, MAX_DEPTH, MAX_YAML_NODES, Node, Parsed, SyntaxError, Value,
+    DuplicateKey, Key, MAX_DEPTH, MAX_YAML_NODES, Node, ParsedDocument, SyntaxError, Value,
 };
 
 /// Parses the first document of a text; an empty one is null on line 1.
-pub(crate) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedDocument, SyntaxError> {
     let mut reader = YamlReader::new(text);
     let mut is_complete = false;
     for event in Parser::new_from_str(text) {
@@ -105,13 +105,13 @@ impl<'text> YamlReader<'text> {
         }
     }
 
-    fn finish(self) -> Parsed {
+    fn finish(self) -> ParsedDocument {
         let Self { anchors, root, mut duplicate_keys, .. } = self;
         // A value can be moved instead of copied only if no anchor refers to it.
         drop(anchors);
         duplicate_keys.sort_by_key(|duplicate| duplicate.line);
         let root = root.map_or(Node::new(1, Value::Null), SharedValue::unfold);
-        Parsed { root, duplicate_keys }
+        ParsedDocument { root, duplicate_keys }
     }
 
     fn take_scalar(&mut self, scalar: Scalar<'text>, mark: Marker) -> Result<(), SyntaxError> {

@@ -47,7 +47,7 @@ async fn a_header_mismatch_in_the_second_round_does_not_restart_the_call() {
         _ => None,
     })
     .await;
-    assert!(!error.was_not_executed(Era::Modern) && error.refusal().is_none(), "{error:?}");
+    assert!(!error.was_not_executed(Era::Modern) && error.error_response().is_none(), "{error:?}");
     assert_eq!(asked, "2 calls, 0 lists, 0 looks");
 }
 
@@ -58,7 +58,7 @@ async fn a_header_mismatch_in_the_first_round_is_corrected_once() {
         is_call.then(|| asked.refuse(400, None, code::HEADER_MISMATCH))
     })
     .await;
-    assert!(error.was_not_executed(Era::Modern) && error.refusal().is_some(), "{error:?}");
+    assert!(error.was_not_executed(Era::Modern) && error.error_response().is_some(), "{error:?}");
     assert_eq!(asked, "2 calls, 1 lists, 0 looks");
 }
 
@@ -94,7 +94,7 @@ async fn a_header_mismatch_stays_the_error_when_the_tools_cannot_be_listed() {
         _ => None,
     })
     .await;
-    assert!(error.was_not_executed(Era::Modern) && error.refusal().is_some(), "{error:?}");
+    assert!(error.was_not_executed(Era::Modern) && error.error_response().is_some(), "{error:?}");
     assert_eq!(asked, "1 calls, 1 lists, 0 looks");
 }
 

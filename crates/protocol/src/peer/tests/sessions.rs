@@ -47,7 +47,7 @@ async fn call_after_refusal(
 async fn an_error_with_the_id_of_the_call_is_its_answer() {
     for status in [404, 400] {
         let (error, counts) = call_after_refusal(move |it| it.refuse(status, None, -32000)).await;
-        assert!(matches!(error, Some(RequestError::Refused(_))), "{status}: {error:?}");
+        assert!(matches!(error, Some(RequestError::ErrorResponse(_))), "{status}: {error:?}");
         assert_eq!(counts, [1, 1], "{status}");
     }
 }
@@ -115,7 +115,10 @@ async fn codes_of_the_modern_era_do_not_repeat_a_legacy_call() {
     for code in [-32020, -32022] {
         let (error, counts) = call_after_refusal(move |it| it.refuse(400, None, code)).await;
         let error = error.expect("it is refused");
-        assert!(error.refusal().is_some() && !error.was_not_executed(Era::Legacy), "{error:?}");
+        assert!(
+            error.error_response().is_some() && !error.was_not_executed(Era::Legacy),
+            "{error:?}"
+        );
         assert_eq!(counts, [1, 1], "{code}");
     }
 }

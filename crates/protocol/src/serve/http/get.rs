@@ -7,17 +7,17 @@ use http::{HeaderMap, StatusCode, header};
 
 use super::event_stream::{StreamOpening, event_stream_response};
 use super::http_sessions::HttpSession;
-use super::{App, reply, text};
+use super::{HttpServerState, reply, text};
 use crate::envelope::Id;
 use crate::era::Revision;
 use crate::serve::client_meta::unsupported_version;
 
 /// Opens the event stream of a session, or resumes a stream after `Last-Event-ID`.
-pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
+pub(super) fn get(state: &HttpServerState, headers: &HeaderMap) -> Response {
     if !accepts(headers, &["text/event-stream"]) {
         return reply::plain_error(StatusCode::NOT_ACCEPTABLE, "Client must accept event streams");
     }
-    let session = match session(app, headers, None) {
+    let session = match session(state, headers, None) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -28,7 +28,7 @@ pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
             None => return reply::plain_error(StatusCode::BAD_REQUEST, "Unknown event id"),
         },
     };
-    let (options, busy) = (&app.options, session.mark_used());
+    let (options, busy) = (&state.options, session.mark_used());
     event_stream_response(
         reader,
         StreamOpening::Fields,
@@ -39,11 +39,11 @@ pub(super) fn get(app: &App, headers: &HeaderMap) -> Response {
 }
 
 /// Ends a session.
-pub(super) fn delete(app: &App, headers: &HeaderMap) -> Response {
-    match session(app, headers, None) {
+pub(super) fn delete(state: &HttpServerState, headers: &HeaderMap) -> Response {
+    match session(state, headers, None) {
         Ok(session) => {
             if let Some(id) = session.client().session() {
-                app.sessions.end(id);
+                state.sessions.end(id);
             }
             reply::empty(StatusCode::NO_CONTENT)
         }
@@ -53,7 +53,7 @@ pub(super) fn delete(app: &App, headers: &HeaderMap) -> Response {
 
 /// Finds the session of a request by its header; `id` is the request id for an error response.
 pub(super) fn session(
-    app: &App,
+    state: &HttpServerState,
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Arc<HttpSession>, Box<Response>> {
@@ -61,7 +61,7 @@ pub(super) fn session(
     let Some(name) = text(headers, "mcp-session-id") else {
         return refuse(StatusCode::BAD_REQUEST, "Mcp-Session-Id header is required");
     };
-    let Some(session) = app.sessions.find(name) else {
+    let Some(session) = state.sessions.find(name) else {
         return refuse(StatusCode::NOT_FOUND, "Session not found");
     };
     match super::version(headers) {

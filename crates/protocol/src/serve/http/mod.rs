@@ -38,13 +38,13 @@ impl McpServer {
     /// Returns the routes of this server, to be served with an existing listener.
     pub fn router(&self, options: HttpServerOptions) -> Router {
         let path = options.path.clone();
-        let app = Arc::new(App {
+        let state = Arc::new(HttpServerState {
             core: Arc::clone(self.core()),
             sessions: Arc::new(HttpSessions::new(self.core(), &options)),
             permits: Arc::new(Semaphore::new(options.max_calls)),
             options,
         });
-        Router::new().route(&path, any(handle)).with_state(app)
+        Router::new().route(&path, any(handle)).with_state(state)
     }
 
     /// Serves HTTP on a listener until the server is closed and its connections are done.
@@ -64,23 +64,24 @@ impl McpServer {
     }
 }
 
-struct App {
+/// What the handlers of all requests share.
+struct HttpServerState {
     core: Arc<ServerCore>,
     sessions: Arc<HttpSessions>,
     permits: Arc<Semaphore>,
     options: HttpServerOptions,
 }
 
-async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+async fn handle(State(state): State<Arc<HttpServerState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    if let Err(refusal) = access_check::check_access(&app.options, &parts) {
+    if let Err(refusal) = access_check::check_access(&state.options, &parts) {
         return *refusal;
     }
     let is_modern = speaks_modern(&parts.headers);
     match parts.method {
-        Method::POST => post::post(&app, parts.headers, body).await,
-        Method::GET if !is_modern => get::get(&app, &parts.headers),
-        Method::DELETE if !is_modern => get::delete(&app, &parts.headers),
+        Method::POST => post::post(&state, parts.headers, body).await,
+        Method::GET if !is_modern => get::get(&state, &parts.headers),
+        Method::DELETE if !is_modern => get::delete(&state, &parts.headers),
         _ if is_modern => reply::not_allowed("POST"),
         _ => reply::not_allowed("GET, POST, DELETE"),
     }

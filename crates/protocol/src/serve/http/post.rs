@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::get::{accepts, session};
 use super::http_sessions::HttpSession;
 use super::post_exchange::{IncomingRequest, PostExchange};
-use super::{App, reply, version};
+use super::{HttpServerState, reply, version};
 use crate::envelope::{
     self, Malformed, Message, Notification, Received, Request, Response as RpcResponse, RpcError,
     code,
@@ -23,7 +23,7 @@ use crate::serve::handshake::{self, InitializeParams};
 use crate::serve::headers::{check_headers_match_body, header_mismatch};
 use crate::serve::service::ClientNotification;
 
-pub(super) async fn post(app: &Arc<App>, headers: HeaderMap, body: Body) -> Response {
+pub(super) async fn post(state: &Arc<HttpServerState>, headers: HeaderMap, body: Body) -> Response {
     let is_json = super::text(&headers, header::CONTENT_TYPE.as_str())
         .and_then(|kind| kind.split(';').next())
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
@@ -35,14 +35,14 @@ pub(super) async fn post(app: &Arc<App>, headers: HeaderMap, body: Body) -> Resp
         let wanted = "Client must accept application/json and text/event-stream";
         return reply::plain_error(StatusCode::NOT_ACCEPTABLE, wanted);
     }
-    let body = match read(app, body).await {
+    let body = match read(state, body).await {
         Ok(body) => body,
         Err(refusal) => return *refusal,
     };
     match envelope::read(body) {
-        Ok(Received::One(message)) => one(app, &headers, message).await,
+        Ok(Received::One(message)) => one(state, &headers, message).await,
         Ok(Received::Many { messages, malformed }) => {
-            many(app, &headers, messages, malformed).await
+            many(state, &headers, messages, malformed).await
         }
         Err(why) => {
             let error = match why {
@@ -54,10 +54,10 @@ pub(super) async fn post(app: &Arc<App>, headers: HeaderMap, body: Body) -> Resp
     }
 }
 
-async fn read(app: &App, body: Body) -> Result<Bytes, Box<Response>> {
-    let reading = Limited::new(body, app.options.body_limit).collect();
+async fn read(state: &HttpServerState, body: Body) -> Result<Bytes, Box<Response>> {
+    let reading = Limited::new(body, state.options.body_limit).collect();
     let refuse = |status, message| Err(Box::new(reply::plain_error(status, message)));
-    match tokio::time::timeout(app.options.body_timeout, reading).await {
+    match tokio::time::timeout(state.options.body_timeout, reading).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             refuse(StatusCode::PAYLOAD_TOO_LARGE, "Message too long")
@@ -67,14 +67,14 @@ async fn read(app: &App, body: Body) -> Result<Bytes, Box<Response>> {
     }
 }
 
-async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response {
+async fn one(state: &Arc<HttpServerState>, headers: &HeaderMap, message: Message) -> Response {
     match message {
         Message::Request(request) => {
             let meta = ParamsMeta::of(request.params.as_ref());
             match era(headers, &request, &meta) {
-                Era::Modern => modern(app, headers, request, meta).await,
-                Era::Legacy if request.method == "initialize" => initialize(app, &request).await,
-                Era::Legacy => legacy(app, headers, request, meta).await,
+                Era::Modern => modern(state, headers, request, meta).await,
+                Era::Legacy if request.method == "initialize" => initialize(state, &request).await,
+                Era::Legacy => legacy(state, headers, request, meta).await,
             }
         }
         Message::Notification(it) if super::speaks_modern(headers) => {
@@ -82,12 +82,12 @@ async fn one(app: &Arc<App>, headers: &HeaderMap, message: Message) -> Response 
             tracing::debug!(method = %it.method, "notification of a modern client ignored");
             reply::empty(StatusCode::ACCEPTED)
         }
-        message => match session(app, headers, None) {
+        message => match session(state, headers, None) {
             Err(refusal) => *refusal,
             Ok(session) => {
                 let _busy = session.mark_used();
                 match message {
-                    Message::Notification(it) => handle_notification(app, &session, it),
+                    Message::Notification(it) => handle_notification(state, &session, it),
                     Message::Response(it) => resolve_client_request(&session, it),
                     Message::Request(_) => {}
                 }
@@ -118,7 +118,7 @@ fn era(headers: &HeaderMap, request: &Request, meta: &ParamsMeta) -> Era {
 }
 
 async fn modern(
-    app: &Arc<App>,
+    state: &Arc<HttpServerState>,
     headers: &HeaderMap,
     request: Request,
     meta: ParamsMeta,
@@ -126,7 +126,7 @@ async fn modern(
     match checked(headers, &request, &meta) {
         Ok(client_meta) => {
             let level = client_meta.level;
-            let exchange = PostExchange::modern(app, client_meta.into_client());
+            let exchange = PostExchange::modern(state, client_meta.into_client());
             exchange.serve(vec![IncomingRequest { request, meta, level }], headers).await
         }
         Err(error) => reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error),
@@ -154,7 +154,7 @@ fn checked(
     Ok(client_meta)
 }
 
-async fn initialize(app: &Arc<App>, request: &Request) -> Response {
+async fn initialize(state: &Arc<HttpServerState>, request: &Request) -> Response {
     let id = Some(&request.id);
     let params = match InitializeParams::read(request.params.as_ref()) {
         Ok(params) => params,
@@ -163,8 +163,8 @@ async fn initialize(app: &Arc<App>, request: &Request) -> Response {
     let unavailable =
         || reply::refused(StatusCode::SERVICE_UNAVAILABLE, id, "Could not open a session");
     let Ok(session) = HttpSession::new(params) else { return unavailable() };
-    let result = handshake::initialize(&app.core, session.client()).await;
-    let Some(session) = app.sessions.open(session) else { return unavailable() };
+    let result = handshake::initialize(&state.core, session.client()).await;
+    let Some(session) = state.sessions.open(session) else { return unavailable() };
     let mut response = reply::json(StatusCode::OK, envelope::success(&request.id, &result));
     let name = session.client().session().and_then(|name| name.as_str().parse().ok());
     if let Some(name) = name {
@@ -174,14 +174,14 @@ async fn initialize(app: &Arc<App>, request: &Request) -> Response {
 }
 
 async fn legacy(
-    app: &Arc<App>,
+    state: &Arc<HttpServerState>,
     headers: &HeaderMap,
     request: Request,
     meta: ParamsMeta,
 ) -> Response {
-    match session(app, headers, Some(&request.id)) {
+    match session(state, headers, Some(&request.id)) {
         Ok(session) => {
-            let exchange = PostExchange::legacy(app, session, 1);
+            let exchange = PostExchange::legacy(state, session, 1);
             exchange.serve(vec![IncomingRequest { request, meta, level: None }], headers).await
         }
         Err(refusal) => *refusal,
@@ -190,12 +190,12 @@ async fn legacy(
 
 /// Handles a batch (revisions up to 2025-03-26).
 async fn many(
-    app: &Arc<App>,
+    state: &Arc<HttpServerState>,
     headers: &HeaderMap,
     messages: Vec<Message>,
     malformed: usize,
 ) -> Response {
-    let session = match session(app, headers, None) {
+    let session = match session(state, headers, None) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -207,7 +207,7 @@ async fn many(
     let mut requests = Vec::new();
     for message in messages {
         match message {
-            Message::Notification(it) => handle_notification(app, &session, it),
+            Message::Notification(it) => handle_notification(state, &session, it),
             Message::Response(it) => resolve_client_request(&session, it),
             Message::Request(request) => {
                 let meta = ParamsMeta::of(request.params.as_ref());
@@ -218,15 +218,15 @@ async fn many(
     if requests.is_empty() {
         return reply::empty(StatusCode::ACCEPTED);
     }
-    let exchange = PostExchange::legacy(app, Arc::clone(&session), requests.len());
+    let exchange = PostExchange::legacy(state, Arc::clone(&session), requests.len());
     exchange.batched().serve(requests, headers).await
 }
 
-fn handle_notification(app: &App, session: &HttpSession, notification: Notification) {
+fn handle_notification(state: &HttpServerState, session: &HttpSession, notification: Notification) {
     let Notification { method, params } = notification;
     let client = session.client().clone();
     if method != "notifications/cancelled" {
-        app.core.service().handle_notification(ClientNotification { method, params, client });
+        state.core.service().handle_notification(ClientNotification { method, params, client });
     } else if let Some(session) = client.legacy_session() {
         session.running_calls().cancel(params.as_ref());
     }

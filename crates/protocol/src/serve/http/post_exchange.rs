@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::event_queue::{EventQueue, EventQueueReader, QueueKind, ResponseMode};
 use super::event_stream::{StreamOpening, event_stream_response};
 use super::http_sessions::{HttpSession, SessionUseGuard};
-use super::{App, reply, status_of};
+use super::{HttpServerState, reply, status_of};
 use crate::Json;
 use crate::envelope::{Id, Request, RpcError};
 use crate::era::{Era, Revision};
@@ -27,7 +27,7 @@ use crate::serve::service::{ServiceAnswer, ServiceCall};
 use crate::view::LogLevel;
 
 pub(super) struct PostExchange {
-    app: Arc<App>,
+    state: Arc<HttpServerState>,
     client: Client,
     session: Option<Arc<HttpSession>>,
     /// Keeps the session in use at least as long as the exchange.
@@ -47,20 +47,24 @@ pub(super) struct IncomingRequest {
 
 impl PostExchange {
     /// Creates an exchange that ends with its connection.
-    pub(super) fn modern(app: &Arc<App>, client: Client) -> Self {
+    pub(super) fn modern(state: &Arc<HttpServerState>, client: Client) -> Self {
         let queue = Arc::new(EventQueue::new(0, QueueKind::Once, 1));
         let token = CancellationToken::new();
         let reader = queue.attach(None).cancel_on_drop(token.clone());
-        let app = Arc::clone(app);
-        Self { app, client, session: None, busy: None, queue, token, reader, is_batch: false }
+        let state = Arc::clone(state);
+        Self { state, client, session: None, busy: None, queue, token, reader, is_batch: false }
     }
 
     /// Creates an exchange that outlives its connection.
-    pub(super) fn legacy(app: &Arc<App>, session: Arc<HttpSession>, answers: usize) -> Self {
+    pub(super) fn legacy(
+        state: &Arc<HttpServerState>,
+        session: Arc<HttpSession>,
+        answers: usize,
+    ) -> Self {
         let queue = session.stream(answers);
         let reader = queue.attach(None);
         Self {
-            app: Arc::clone(app),
+            state: Arc::clone(state),
             client: session.client().clone(),
             busy: Some(session.mark_used()),
             session: Some(session),
@@ -88,7 +92,7 @@ impl PostExchange {
         let Ok(count) = u32::try_from(requests.len()) else {
             return reply::empty(StatusCode::PAYLOAD_TOO_LARGE);
         };
-        let Ok(permits) = Arc::clone(&self.app.permits).try_acquire_many_owned(count) else {
+        let Ok(permits) = Arc::clone(&self.state.permits).try_acquire_many_owned(count) else {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return reply::refused(status, first.as_ref(), "Too many requests at once");
         };
@@ -96,7 +100,7 @@ impl PostExchange {
         for incoming in requests {
             self.start(incoming, headers.clone(), Arc::clone(&permits)).await;
         }
-        match self.reader.response_mode(self.app.options.keep_alive).await {
+        match self.reader.response_mode(self.state.options.keep_alive).await {
             ResponseMode::Json(answers) => self.into_json(answers),
             ResponseMode::Stream => self.into_stream(),
         }
@@ -118,22 +122,23 @@ impl PostExchange {
             token: if self.is_batch { CancellationToken::new() } else { self.token.clone() },
             level,
             meta,
-            change_notifier: self.app.core.change_notifier().clone(),
+            change_notifier: self.state.core.change_notifier().clone(),
         });
         let call = ServiceCall { method, params, context: context.clone(), headers };
         let (shape, lifetime) = (server::shape(&call), server::lifetime(&call));
-        let mut answer = self.app.core.answer(call);
+        let mut answer = self.state.core.answer(call);
         let queue = Arc::clone(&self.queue);
         // Most answers are ready immediately, so that spawning would cost more than the call.
         if let Some(outcome) = server::poll_once(&mut answer).await {
-            return write_answer(&self.app, &queue, &id, shape, outcome);
+            return write_answer(&self.state, &queue, &id, shape, outcome);
         }
         let token = context.cancellation().clone();
         let running = self.client.legacy_session().map(|session| session.running_calls());
         let guard = running.map(|running| running.insert(&id, token, lifetime));
         let busy = self.session.as_ref().map(HttpSession::mark_used);
-        let task = SpawnedCall { app: Arc::clone(&self.app), queue, id, shape, context, answer };
-        self.app.core.tracker().spawn(task.run((guard, busy, permit)));
+        let task =
+            SpawnedCall { state: Arc::clone(&self.state), queue, id, shape, context, answer };
+        self.state.core.tracker().spawn(task.run((guard, busy, permit)));
     }
 
     fn into_json(self, mut answers: Vec<(StatusCode, Bytes)>) -> Response {
@@ -158,14 +163,14 @@ impl PostExchange {
         if let Some(session) = &self.session {
             session.keep(Arc::clone(&self.queue));
         }
-        let options = &self.app.options;
+        let options = &self.state.options;
         event_stream_response(self.reader, opening, options.retry, options.keep_alive, self.busy)
     }
 }
 
 /// A call that continues in a spawned task.
 struct SpawnedCall {
-    app: Arc<App>,
+    state: Arc<HttpServerState>,
     queue: Arc<EventQueue>,
     id: Id,
     shape: ResultShape,
@@ -180,7 +185,7 @@ impl SpawnedCall {
         held: (Option<RunningCallGuard>, Option<SessionUseGuard>, Arc<OwnedSemaphorePermit>),
     ) {
         match server::answer_unless_cancelled(self.answer, &self.context).await {
-            Some(outcome) => write_answer(&self.app, &self.queue, &self.id, self.shape, outcome),
+            Some(outcome) => write_answer(&self.state, &self.queue, &self.id, self.shape, outcome),
             None => self.queue.skip_answer(),
         }
         drop(held);
@@ -188,7 +193,7 @@ impl SpawnedCall {
 }
 
 fn write_answer(
-    app: &App,
+    state: &HttpServerState,
     queue: &EventQueue,
     id: &Id,
     shape: ResultShape,
@@ -198,5 +203,5 @@ fn write_answer(
         Err(error) if shape != ResultShape::AsIs => status_of(error.code),
         _ => StatusCode::OK,
     };
-    queue.answer(app.core.encode_response(id, shape, outcome), status);
+    queue.answer(state.core.encode_response(id, shape, outcome), status);
 }

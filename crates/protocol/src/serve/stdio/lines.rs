@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::transport::{LineBuffer, OutputLine};
+use crate::transport::{LimitedLine, LineBuffer};
 
 /// The maximum length of a line, in bytes.
 pub(crate) const MAX_LINE_BYTES: usize = 64 << 20;
@@ -22,7 +22,7 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
     /// Returns the next line that is not blank; `None` at the end.
     ///
     /// The last line may have no line end.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<OutputLine>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<LimitedLine>> {
         loop {
             while let Some(line) = self.buffer.next_line() {
                 if !is_blank(&line) {
@@ -39,8 +39,8 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
     }
 }
 
-fn is_blank(line: &OutputLine) -> bool {
-    matches!(line, OutputLine::Whole(line) if line.trim_ascii().is_empty())
+fn is_blank(line: &LimitedLine) -> bool {
+    matches!(line, LimitedLine::Whole(line) if line.trim_ascii().is_empty())
 }
 
 #[cfg(test)]
@@ -59,8 +59,8 @@ mod tests {
         let reading = async {
             while let Some(line) = lines.next().await.unwrap() {
                 found.push(match line {
-                    OutputLine::Whole(line) => String::from_utf8_lossy(&line).into_owned(),
-                    OutputLine::TooLong(_) => "too long".to_owned(),
+                    LimitedLine::Whole(line) => String::from_utf8_lossy(&line).into_owned(),
+                    LimitedLine::TooLong(_) => "too long".to_owned(),
                 });
             }
         };

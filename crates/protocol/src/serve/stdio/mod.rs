@@ -16,7 +16,7 @@ use self::connection::StdioConnection;
 use self::lines::{InputLines, MAX_LINE_BYTES};
 pub(crate) use self::output_queue::OutputQueue;
 use super::McpServer;
-use crate::transport::OutputLine;
+use crate::transport::LimitedLine;
 
 /// How long calls may continue after the end of the input.
 const END_GRACE: Duration = Duration::from_secs(2);
@@ -66,8 +66,8 @@ async fn read_all(connection: &StdioConnection, input: impl AsyncRead + Unpin) -
         connection.output().wait_for_room().await;
         match lines.next().await? {
             None => return Ok(()),
-            Some(OutputLine::TooLong(_)) => connection.refuse_long_line(),
-            Some(OutputLine::Whole(line)) => connection.handle_line(line).await,
+            Some(LimitedLine::TooLong(_)) => connection.refuse_long_line(),
+            Some(LimitedLine::Whole(line)) => connection.handle_line(line).await,
         }
         lines_read += 1;
         if lines_read % LINES_PER_TURN == 0 {

@@ -214,7 +214,7 @@ async fn a_service_can_send_requests_to_the_client() {
     client
         .check(
             r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no"}}"#,
-            r#"{"jsonrpc":"2.0","id":10,"error":{"code":-1,"message":"the client refused"}}"#,
+            r#"{"jsonrpc":"2.0","id":10,"error":{"code":-1,"message":"the client answered with an error"}}"#,
         )
         .await;
 }

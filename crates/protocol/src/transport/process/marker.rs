@@ -2,7 +2,7 @@
 //!
 //! It is `WHARF_SESSION=<owner>.<started>.<sequence>.<namespace>`: the pid of the process that
 //! started the session, its start time (in clock ticks since boot), a number for the session, and
-//! the pid namespace of the owner. The namespace prevents a sweep on the host from ending the
+//! the pid namespace of the owner. The namespace prevents a cleanup on the host from ending the
 //! servers of a running owner inside a container.
 
 use std::fmt;

@@ -3,7 +3,7 @@
 //! The rule: when a [`Process`] has ended or was dropped, no process of its tree is running. A tree
 //! is a process group (a job object on Windows); processes that leave the group are found by a
 //! marker in their environment. When the owner itself is killed, Linux kills the direct children at
-//! once and [`sweep`] ends the rest on the next start.
+//! once and [`end_leftover_processes`] ends the rest on the next start.
 //!
 //! `process` starts and ends one tree; `unix` and `windows` are the parts that depend on the
 //! system.
@@ -32,5 +32,6 @@ pub use self::launch::ProcessLaunch;
 pub use self::process::{GracePeriod, Process, ProcessExit, StopMethod};
 pub use self::stderr::{LogSink, StderrTail};
 pub use self::system::{
-    Stdin, Stdout, adopt_orphans, end_orphans, kill_all, reserve_descriptors, sweep,
+    Stdin, Stdout, adopt_orphans, end_leftover_processes, end_orphans, kill_all,
+    reserve_descriptors,
 };

@@ -1,7 +1,7 @@
 //! The process tree on Windows: a job object, which the system ends as a whole.
 //!
 //! The job ends when its last handle is closed, so it also ends when this process is killed:
-//! no markers and no sweep are needed.
+//! no markers and no cleanup are needed.
 
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -131,6 +131,6 @@ pub async fn end_orphans() -> usize {
 
 /// Does nothing: a job ends with its owner, so no process is left over. Returns how many processes
 /// were ended.
-pub async fn sweep() -> usize {
+pub async fn end_leftover_processes() -> usize {
     0
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::lines::{LineBuffer, OutputLine};
+use super::lines::{LimitedLine, LineBuffer};
 use super::multiline::MultilineMessage;
 use super::stdout_reader::read_more;
 use super::writer::{WriteError, WriteMode, Writer};
@@ -149,9 +149,9 @@ impl Reader {
         }
     }
 
-    fn handle_line(&mut self, line: OutputLine) {
+    fn handle_line(&mut self, line: LimitedLine) {
         match line {
-            OutputLine::Whole(line) => {
+            LimitedLine::Whole(line) => {
                 if line.trim_ascii().is_empty() {
                     return;
                 }
@@ -162,7 +162,7 @@ impl Reader {
                         .is_some_and(|text| self.core.handle_text(&text, &self.writer));
                 self.junk = if is_message { 0 } else { self.junk + 1 };
             }
-            OutputLine::TooLong(start) => {
+            LimitedLine::TooLong(start) => {
                 self.core.violations.add(SessionViolation::Oversized);
                 let pending = &self.core.pending;
                 let asked = guess_id(&start).map_or_else(|| pending.ids(), |id| vec![id]);

@@ -13,7 +13,7 @@ const LARGE_READ: usize = 256 << 10;
 
 /// One line, or the start of one that is too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum OutputLine {
+pub(crate) enum LimitedLine {
     /// The line without its line end.
     Whole(Bytes),
     /// The start of a line over the limit, for finding its request id.
@@ -101,7 +101,7 @@ impl LineBuffer {
     }
 
     /// Returns the next line that is complete or over the limit.
-    pub(crate) fn next_line(&mut self) -> Option<OutputLine> {
+    pub(crate) fn next_line(&mut self) -> Option<LimitedLine> {
         if let Some(line) = self.next_ready() {
             return Some(self.check_length(line));
         }
@@ -133,21 +133,21 @@ impl LineBuffer {
         }
     }
 
-    fn check_length(&mut self, line: Bytes) -> OutputLine {
+    fn check_length(&mut self, line: Bytes) -> LimitedLine {
         // `longest` decays slowly, so one long line raises the estimate for a while.
         self.longest = line.len().max(self.longest - self.longest / 8);
         if line.len() > self.limit {
-            return OutputLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
+            return LimitedLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(256)]));
         }
-        OutputLine::Whole(line)
+        LimitedLine::Whole(line)
     }
 
     /// Returns the rest when the stream has ended: a last line without a line end.
-    pub(crate) fn rest(&mut self) -> Option<OutputLine> {
+    pub(crate) fn rest(&mut self) -> Option<LimitedLine> {
         let skipped = self.skipped.take().is_some();
         let line = self.buffer.split().freeze();
         self.searched = 0;
-        (!skipped && !line.is_empty()).then_some(OutputLine::Whole(line))
+        (!skipped && !line.is_empty()).then_some(LimitedLine::Whole(line))
     }
 
     /// Returns how many bytes of the current line were dropped because it is over the limit.
@@ -162,7 +162,7 @@ impl LineBuffer {
         }
     }
 
-    fn overflow(&mut self) -> Option<OutputLine> {
+    fn overflow(&mut self) -> Option<LimitedLine> {
         if self.buffer.len() <= self.limit && self.skipped.is_none() {
             return None;
         }
@@ -174,7 +174,7 @@ impl LineBuffer {
             return None;
         }
         self.skipped = Some(length);
-        Some(OutputLine::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
+        Some(LimitedLine::TooLong(Bytes::copy_from_slice(&dropped[..dropped.len().min(256)])))
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<OutputLine> {
+    fn lines(pieces: &[&[u8]], limit: usize) -> Vec<LimitedLine> {
         let mut buffer = LineBuffer::new(limit);
         let mut lines = Vec::new();
         for piece in pieces {
@@ -206,8 +206,8 @@ mod tests {
         lines
     }
 
-    fn whole(text: &str) -> OutputLine {
-        OutputLine::Whole(Bytes::copy_from_slice(text.as_bytes()))
+    fn whole(text: &str) -> LimitedLine {
+        LimitedLine::Whole(Bytes::copy_from_slice(text.as_bytes()))
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_reported_once_and_the_next_line_is_read() {
         let found = lines(&[b"aaaa", b"aaaa", b"aaaa\nok\n"], 6);
-        assert_eq!(found, [OutputLine::TooLong(Bytes::from_static(b"aaaaaaaa")), whole("ok")]);
+        assert_eq!(found, [LimitedLine::TooLong(Bytes::from_static(b"aaaaaaaa")), whole("ok")]);
     }
 
     #[test]

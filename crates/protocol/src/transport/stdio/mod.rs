@@ -12,5 +12,5 @@ mod stdout_reader;
 mod writer;
 
 pub(crate) use driver::{StdioTransport, open};
-pub(crate) use lines::{LineBuffer, OutputLine};
+pub(crate) use lines::{LimitedLine, LineBuffer};
 pub(crate) use writer::WriteError;

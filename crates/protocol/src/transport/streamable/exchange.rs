@@ -222,7 +222,7 @@ impl StreamableHttp {
         let body = failure.body.unwrap_or_default();
         match response_reader::rpc_error_in(&body, id) {
             Some((error, ErrorSubject::ThisRequest)) if is_about_request(status) => {
-                RequestError::Refused(error)
+                RequestError::ErrorResponse(error)
             }
             Some((error, _)) => RequestError::Inconclusive { error, status: Some(status) },
             None => {

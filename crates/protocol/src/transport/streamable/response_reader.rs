@@ -107,7 +107,7 @@ impl ResponseReader<'_> {
                     }
                     found = Some(outcome.map_err(|error| {
                         if is_named {
-                            RequestError::Refused(error)
+                            RequestError::ErrorResponse(error)
                         } else {
                             RequestError::Inconclusive { error, status: None }
                         }

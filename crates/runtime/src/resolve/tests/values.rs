@@ -52,7 +52,7 @@ async fn an_unresolved_value_is_omitted_with_its_reason() {
     check("!true", "command printed nothing").await;
     check("!echo; echo ' '", "command printed nothing").await;
     check("!head -c 70000 /dev/zero", "command printed more than 64 KiB").await;
-    check("!printf '\\377'", "command printed something that is not text").await;
+    check("!printf '\\377'", "the output of the command is not UTF-8").await;
     check("!printf 'a\\0b'", "its value has a zero byte").await;
 }
 

@@ -1,8 +1,9 @@
 //! The pins, `pins/tools.json`: per definition, the tools as they were accepted or first seen.
 //!
 //! New pins count at once in this process and are written later. Changes of existing pins are
-//! durable. If the file or the secret of its keys is damaged, missing records count as damaged,
-//! too: with enforced pins their tools are withheld instead of treated as new.
+//! durable. If the file is damaged, or the HMAC secret of its record keys (`record_keys`), a record
+//! that is not found counts as damaged: with enforced pins, its tools are withheld instead of
+//! treated as new.
 
 #[cfg(test)]
 mod tests;

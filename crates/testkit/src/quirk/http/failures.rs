@@ -133,9 +133,12 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
             vec![send(http_response("403 Forbidden", challenge, ""))]
         },
     ),
-    on_call("status-413", "rejects a call as too large (413)", FailureReason::Refused, |_| {
-        vec![send(text_response("413 Content Too Large", "too large"))]
-    }),
+    on_call(
+        "status-413",
+        "rejects a call as too large (413)",
+        FailureReason::ErrorResponse,
+        |_| vec![send(text_response("413 Content Too Large", "too large"))],
+    ),
     always(
         "drops-always",
         "closes every connection without a response",
@@ -148,13 +151,13 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "status-500",
         "responds with 500 to every request",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(text_response("500 Internal Server Error", "the crane broke"))]),
     ),
     always(
         "status-502",
         "responds with 502 and HTML to every request",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(html_response("502 Bad Gateway"))]),
     ),
     always("status-503-once", "responds to its first request with 503", WORKS, |server, _| {
@@ -164,7 +167,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new(
         "status-503-call-once",
         "responds to its first call with 503; a call must not be retried after that",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         HttpBehavior::HandleSome(|server, http_request| {
             http_request.tool_call()?;
             let busy = http_response("503 Service Unavailable", "Retry-After: 0\r\n", "");
@@ -174,7 +177,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "status-429",
         "responds with 429 to every request",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| {
             let too_many =
                 http_response("429 Too Many Requests", "Retry-After: 3600\r\n", "slow down");
@@ -228,19 +231,19 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "status-404",
         "responds with 404 to every request",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(html_response("404 Not Found"))]),
     ),
     always(
         "status-410",
         "responds with 410 to every request",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(text_response("410 Gone", "gone"))]),
     ),
     always(
         "status-418",
         "responds with an unexpected status",
-        not_connected(FailureReason::Refused),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(text_response("418 I'm a teapot", "short and stout"))]),
     ),
     always("redirect-307", "redirects within its origin (307)", WORKS, |_, http_request| {
@@ -305,7 +308,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new(
         "redirect-call-across",
         "redirects calls to another origin (307), to which a call must not be sent again",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         HttpBehavior::HandleSome(|server, http_request| {
             http_request.tool_call()?;
             let elsewhere = format!("http://{}/mcp", server.other_origin);

@@ -120,7 +120,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     http_sse(
         "sse-json-endpoint",
         "sends its URL inside JSON, where clients do not look for it",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Refused },
+        ExpectedOutcome::ConnectFails { because: FailureReason::ErrorResponse },
         |server, http_request| {
             let endpoint = "event: endpoint\ndata: {\"uri\":\"/messages?sessionId=berth-1\"}\n\n";
             handle_correctly(server, http_request, endpoint, &method_not_allowed())
@@ -253,7 +253,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     http_sse(
         "sse-call-refused",
         "rejects the POST of a call with 500",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         |server, http_request| match http_request.tool_call() {
             Some(_) => vec![send(text_response("500 Internal Server Error", "no"))],
             None => handle_correctly(server, http_request, ENDPOINT, &method_not_allowed()),

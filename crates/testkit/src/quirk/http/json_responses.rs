@@ -263,13 +263,13 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new(
         "status-200-error",
         "rejects a call with an error and status 200",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         HttpBehavior::RespondToCall(|_, request, _| rpc_error_response(request.id(), "200 OK")),
     ),
     HttpQuirk::new(
         "status-500-error",
         "rejects a call with an error and status 500",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         HttpBehavior::RespondToCall(|_, request, _| {
             rpc_error_response(request.id(), "500 Internal Server Error")
         }),

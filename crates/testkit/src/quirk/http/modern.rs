@@ -40,7 +40,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     modern(
         "mismatch-for-ever",
         "responds to every call with 400 and -32020",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         |_, http_request| {
             let request = http_request.tool_call()?;
             Some(error_response(

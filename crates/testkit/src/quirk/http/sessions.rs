@@ -40,7 +40,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     legacy(
         "session-lost-400",
         "forgets the session at the first call and responds with 400, which proves nothing",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         |server, http_request| {
             http_request.tool_call()?;
             (server.request_count("tools/call") == 1).then(|| {

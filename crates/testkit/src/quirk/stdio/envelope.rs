@@ -148,7 +148,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "result-and-error",
         "responds to calls with a result and an error; the error takes precedence",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":$TEXT}]},"error":{"code":-32603,"message":"also this"}}"#,
@@ -163,19 +163,19 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "error-as-text",
         "responds to calls with an error that is a string",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"error":"it broke"}"#),
     ),
     StdioQuirk::new(
         "error-without-code",
         "responds to calls with an error without a code",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"error":{"message":"it broke"}}"#),
     ),
     StdioQuirk::new(
         "error-code-as-text",
         "responds to calls with an error whose code is a string",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":"-32603","message":"it broke"}}"#,
@@ -184,7 +184,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "error-code-huge",
         "responds to calls with an error whose code overflows an integer",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":99999999999999999999,"message":"it broke"}}"#,
@@ -193,7 +193,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "error-without-message",
         "responds to calls with an error whose message is null",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":null,"data":[1]}}"#,
@@ -202,13 +202,13 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "error-empty",
         "responds to calls with an empty error",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID,"error":{}}"#),
     ),
     StdioQuirk::new(
         "error-huge",
         "responds to calls with an error message of a megabyte (`QUIRK_BYTES`) full of control characters",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Handler(huge_error_message),
     ),
     StdioQuirk::new(

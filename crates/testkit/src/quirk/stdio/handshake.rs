@@ -173,7 +173,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "initialize-refused",
         "responds to `initialize` with an error",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Refused },
+        ExpectedOutcome::ConnectFails { because: FailureReason::ErrorResponse },
         StdioBehavior::Response(
             "initialize",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}"#,

@@ -65,7 +65,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "list-refused",
         "responds to `tools/list` with an internal error",
-        ExpectedOutcome::ListFails { because: FailureReason::Refused },
+        ExpectedOutcome::ListFails { because: FailureReason::ErrorResponse },
         StdioBehavior::Response(
             "tools/list",
             r#"{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}"#,

@@ -44,7 +44,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task_quirk(
         "task-fails",
         "runs a call as a task that fails",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         |server, event| handle_modern(server, event, |_| TaskStatus::Failed),
     ),
     task_quirk(
@@ -62,7 +62,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task_quirk(
         "task-vanishes",
         "runs a call as a task that does not exist later",
-        call_fails(FailureReason::Refused),
+        call_fails(FailureReason::ErrorResponse),
         |server, event| handle_modern(server, event, |_| TaskStatus::Gone),
     ),
     task_quirk(

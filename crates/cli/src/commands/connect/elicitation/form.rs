@@ -9,9 +9,11 @@ use super::render;
 use crate::ui::{Confirmation, phrase};
 
 /// The result of asking a field.
-enum Filled {
-    /// An answer, or `None` if an optional field was skipped.
-    With(Option<Json>),
+enum FieldAnswer {
+    /// A valid answer.
+    Value(Json),
+    /// An optional field was skipped.
+    Skipped,
     /// The person declined the form.
     Declined,
 }
@@ -57,37 +59,37 @@ async fn fill(form: &Form, dialog: &mut Dialog<'_>) -> Option<Vec<(String, Json)
     for field in &form.fields {
         dialog.print(&render::field(field));
         match enter(field, dialog).await {
-            Filled::With(Some(value)) => answers.push((field.name.clone(), value)),
-            Filled::With(None) => {}
-            Filled::Declined => return None,
+            FieldAnswer::Value(value) => answers.push((field.name.clone(), value)),
+            FieldAnswer::Skipped => {}
+            FieldAnswer::Declined => return None,
         }
     }
     Some(answers)
 }
 
 /// Asks one field until the answer is valid.
-async fn enter(field: &FormField, dialog: &mut Dialog<'_>) -> Filled {
+async fn enter(field: &FormField, dialog: &mut Dialog<'_>) -> FieldAnswer {
     if field.asks_for_a_secret() {
         dialog.warn("this looks like a secret, and servers must not ask for one this way");
         match dialog.agrees("Answer it anyway?").await {
             Some(true) => {}
-            Some(false) if !field.is_required => return Filled::With(None),
-            _ => return Filled::Declined,
+            Some(false) if !field.is_required => return FieldAnswer::Skipped,
+            _ => return FieldAnswer::Declined,
         }
     }
     let prompt = render::prompt(field);
     loop {
-        let Some(typed) = dialog.ask(&prompt).await else { return Filled::Declined };
+        let Some(typed) = dialog.ask(&prompt).await else { return FieldAnswer::Declined };
         if typed.trim().is_empty() {
             match field.empty_input() {
-                EmptyInput::Value(value) => return Filled::With(Some(value)),
-                EmptyInput::Omitted => return Filled::With(None),
+                EmptyInput::Value(value) => return FieldAnswer::Value(value),
+                EmptyInput::Omitted => return FieldAnswer::Skipped,
                 EmptyInput::Missing => dialog.print("  an answer is required\n"),
             }
             continue;
         }
         match field.parse(&typed) {
-            Ok(value) => return Filled::With(Some(value)),
+            Ok(value) => return FieldAnswer::Value(value),
             Err(invalid) => dialog.print(&format!("  {invalid}\n")),
         }
     }

@@ -38,7 +38,7 @@ pub use self::orphans::{adopt_orphans, end_orphans};
 pub(super) use self::pipes::{Stderr, read_stderr};
 pub use self::pipes::{Stdin, Stdout, reserve_descriptors};
 use self::process_group::{GroupGuard, SpawnedChild};
-pub use self::reaper::sweep;
+pub use self::reaper::end_leftover_processes;
 use super::error::StartError;
 use super::launch::ProcessLaunch;
 use super::marker::Marker;

@@ -61,7 +61,7 @@ pub(super) async fn clean_up(group: ProcessGroup, by: StopMethod, until: Instant
 /// not run any more; never this process or one of its ancestors. Call it once when a program
 /// starts. On systems other than Linux it does nothing, because environments of other processes
 /// cannot be read there. If the future is dropped, the cleanup continues.
-pub async fn sweep() -> usize {
+pub async fn end_leftover_processes() -> usize {
     if !cfg!(target_os = "linux") {
         return 0;
     }

@@ -21,13 +21,13 @@ const LONGEST: usize = 120;
 
 /// What is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misuse {
+pub struct InvalidArguments {
     problems: Vec<String>,
     more: usize,
 }
 
-impl Misuse {
-    /// Makes the misuse for arguments that are not an object.
+impl InvalidArguments {
+    /// Makes the error for arguments that are not an object.
     pub(super) fn not_an_object(arguments: &Json) -> Self {
         let found = arguments.to::<Value>();
         let found = found.as_ref().map_or("something else", type_of);
@@ -40,7 +40,7 @@ impl Misuse {
     }
 }
 
-impl fmt::Display for Misuse {
+impl fmt::Display for InvalidArguments {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.problems.join("; "))?;
         if self.more > 0 {
@@ -50,31 +50,31 @@ impl fmt::Display for Misuse {
     }
 }
 
-impl std::error::Error for Misuse {}
+impl std::error::Error for InvalidArguments {}
 
 /// Describes validation errors of one tool's arguments.
-pub(super) struct MisuseWriter<'a> {
+pub(super) struct ArgumentErrorWriter<'a> {
     /// The names of the tool's arguments.
     pub(super) known: &'a [String],
     /// Whether the tool rejects arguments with other names.
     pub(super) allows_no_others: bool,
 }
 
-impl MisuseWriter<'_> {
+impl ArgumentErrorWriter<'_> {
     /// Collects the problems; `None` if there are none.
-    pub(super) fn misuse<'i>(
+    pub(super) fn collect<'i>(
         &self,
         errors: impl Iterator<Item = ValidationError<'i>>,
-    ) -> Option<Misuse> {
-        let mut misuse = Misuse { problems: Vec::new(), more: 0 };
+    ) -> Option<InvalidArguments> {
+        let mut invalid = InvalidArguments { problems: Vec::new(), more: 0 };
         for error in errors {
-            if misuse.problems.len() < MAX_TOLD {
-                misuse.problems.push(self.describe(&error));
+            if invalid.problems.len() < MAX_TOLD {
+                invalid.problems.push(self.describe(&error));
             } else {
-                misuse.more += 1;
+                invalid.more += 1;
             }
         }
-        (!misuse.problems.is_empty()).then_some(misuse)
+        (!invalid.problems.is_empty()).then_some(invalid)
     }
 
     fn describe(&self, error: &ValidationError<'_>) -> String {
@@ -167,7 +167,7 @@ fn expectation(error: &ValidationError<'_>) -> String {
         Kind::UniqueItems => "must not have the same item twice".to_owned(),
         Kind::Contains => "lacks an item that it must have".to_owned(),
         Kind::PropertyNames { .. } => "has a member with a name that is not allowed".to_owned(),
-        kind => format!("does not fit (`{}`)", clip(kind.keyword(), LONGEST)),
+        kind => format!("does not match the schema (keyword `{}`)", clip(kind.keyword(), LONGEST)),
     }
 }
 
@@ -186,7 +186,7 @@ fn alternatives(error: &ValidationError<'_>, context: &[Vec<ValidationError<'sta
         return format!("must be {}, not {}", wanted.join(" or "), type_of(error.instance()));
     }
     let forms = first.iter().take(3).map(|it| {
-        let writer = MisuseWriter { known: &[], allows_no_others: false };
+        let writer = ArgumentErrorWriter { known: &[], allows_no_others: false };
         if it.instance_path() == error.instance_path() && !is_named(it.kind()) {
             expectation_of_leaf(it)
         } else {
@@ -199,7 +199,7 @@ fn alternatives(error: &ValidationError<'_>, context: &[Vec<ValidationError<'sta
     )
 }
 
-impl MisuseWriter<'_> {
+impl ArgumentErrorWriter<'_> {
     /// Describes an error in an alternative, but not in nested alternatives.
     fn describe_leaf(&self, error: &ValidationError<'_>) -> String {
         if is_nested(error.kind()) { expectation_of_leaf(error) } else { self.describe(error) }
