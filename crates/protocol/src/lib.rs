@@ -3,7 +3,7 @@
 //! ```text
 //! connect      starts or reaches a server and negotiates the protocol revision
 //! peer         the handle of a connection: requests, lists, calls
-//! transport    pipes of a process, Streamable HTTP, HTTP+SSE
+//! transport    pipes of a process or of the program, Streamable HTTP, HTTP+SSE
 //! session      the state that a transport and a peer share: pending requests, limits, errors
 //! http_client  HTTP connections, proxies, TLS, redirects
 //! view         the contents of params and results, read leniently
@@ -34,7 +34,8 @@ pub mod transport;
 pub mod view;
 
 pub use connect::{
-    ConnectError, ConnectOptions, HttpSpec, HttpTransport, StdioSpec, connect_http, connect_stdio,
+    ConnectError, ConnectOptions, HttpSpec, HttpTransport, StdioSpec, connect_http, connect_pipe,
+    connect_stdio,
 };
 pub use json::{Json, Members};
 pub use peer::Peer;

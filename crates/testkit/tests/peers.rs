@@ -1,5 +1,6 @@
-//! Tests the client against conforming servers: our own sample and one built on `rmcp`, over stdio
-//! and HTTP, in both eras. Each test checks that nothing of the connection is left.
+//! Tests the client against conforming servers: our own sample and one built on `rmcp`, over stdio,
+//! HTTP, a Unix socket and in this process, in both eras. Each test checks that nothing of the
+//! connection is left.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
@@ -33,6 +34,12 @@ macro_rules! everywhere {
         everywhere!(stdio_modern, $program, Stdio, LATEST, $checks);
         everywhere!(http_legacy, $program, Http, LATEST_LEGACY, $checks);
         everywhere!(http_modern, $program, Http, LATEST, $checks);
+        #[cfg(unix)]
+        everywhere!(socket_legacy, $program, Socket, LATEST_LEGACY, $checks);
+        #[cfg(unix)]
+        everywhere!(socket_modern, $program, Socket, LATEST, $checks);
+        everywhere!(memory_legacy, $program, Memory, LATEST_LEGACY, $checks);
+        everywhere!(memory_modern, $program, Memory, LATEST, $checks);
     };
     ($name:ident, $program:path, $way:ident, $revision:ident, [$($check:ident),+]) => {
         mod $name {

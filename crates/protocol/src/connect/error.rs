@@ -1,5 +1,6 @@
 //! Why a connection could not be made.
 
+use std::io;
 use std::time::Duration;
 
 use crate::session::RequestError;
@@ -12,6 +13,9 @@ pub enum ConnectError {
     /// The program did not start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The program could not open a pipe to the server.
+    #[error("could not open a pipe to the server")]
+    Open(#[source] io::Error),
     /// Connecting took too long.
     #[error("the server did not answer within {limit:?}")]
     TimedOut {
@@ -56,7 +60,7 @@ impl ConnectError {
     /// Returns the last part of the server's stderr: untrusted text.
     pub fn stderr(&self) -> &str {
         match self {
-            Self::Start(_) => "",
+            Self::Start(_) | Self::Open(_) => "",
             Self::TimedOut { stderr, .. } | Self::Failed { stderr, .. } => stderr,
         }
     }

@@ -1,15 +1,21 @@
 //! Connects to a server: opens the transport, negotiates the revision and returns a [`Peer`].
 //!
-//! Both functions are cancel safe: what they started ends by itself when the future is dropped, and
-//! [`ConnectOptions::tasks`] can be awaited for that.
+//! `stdio`, `pipe` and `http` each have one function; the first two share `lines`. All are cancel
+//! safe: what they started ends by itself when the future is dropped, and [`ConnectOptions::tasks`]
+//! can be awaited for that.
 
 mod error;
 mod http;
+mod lines;
 mod options;
+mod pipe;
 mod probe;
 mod stdio;
+#[cfg(test)]
+mod tests;
 
 pub use error::ConnectError;
 pub use http::connect_http;
 pub use options::{ConnectOptions, HttpSpec, HttpTransport, StdioSpec};
+pub use pipe::connect_pipe;
 pub use stdio::connect_stdio;

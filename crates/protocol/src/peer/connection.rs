@@ -20,7 +20,7 @@ use crate::session::{
     cancel_notification,
 };
 use crate::transport::process::StderrTail;
-use crate::transport::{ClientTransport, StdioTransport, WriteError};
+use crate::transport::{ClientTransport, LineTransport, WriteError};
 
 /// A session and its transport; it does not know what the requests mean. Dropping it ends the
 /// session.
@@ -51,34 +51,34 @@ impl ClientConnection {
         self.stderr_tail().map(StderrTail::text).unwrap_or_default()
     }
 
-    /// Returns the stderr of the server's process; `None` for remote servers.
+    /// Returns the stderr of the server's process; `None` if Wharf did not start it.
     pub(crate) fn stderr_tail(&self) -> Option<&StderrTail> {
         match &self.transport {
-            ClientTransport::Stdio(pipe) => Some(pipe.stderr()),
+            ClientTransport::Lines(lines) => lines.stderr(),
             ClientTransport::StreamableHttp(_) | ClientTransport::HttpSse(_) => None,
         }
     }
 
     /// Sends a request and waits for its response.
     ///
-    /// The HTTP future is boxed, so that the future of a call over stdio stays small: with many
+    /// The HTTP future is boxed, so that the future of a call over lines stays small: with many
     /// concurrent calls, the CPU cache is the limit.
     pub(crate) fn send_request<'a>(
         &'a self,
         request: ClientRequest<'a>,
     ) -> impl Future<Output = Result<Json, RequestError>> + Send + 'a {
         match &self.transport {
-            ClientTransport::Stdio(pipe) => Either::Left(self.request_over_stdio(pipe, request)),
+            ClientTransport::Lines(lines) => Either::Left(self.request_over_lines(lines, request)),
             ClientTransport::StreamableHttp(_) | ClientTransport::HttpSse(_) => {
                 Either::Right(Box::pin(self.request_over_http(request)))
             }
         }
     }
 
-    /// Sends a request over stdio; the session checks the deadlines of all requests.
-    async fn request_over_stdio(
+    /// Sends a request as a line; the session checks the deadlines of all requests.
+    async fn request_over_lines(
         &self,
-        pipe: &StdioTransport,
+        lines: &LineTransport,
         request: ClientRequest<'_>,
     ) -> Result<Json, RequestError> {
         let ClientRequest { id, method, message, deadline, observer, .. } = request;
@@ -88,7 +88,7 @@ impl ClientConnection {
             .insert(id, observer, DeadlineTimer::start(deadline))
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
         let mut open_request = OpenRequest { connection: self, id, method, is_open: true };
-        if let Err(why) = pipe.send(id, message, outstanding) {
+        if let Err(why) = lines.send(id, message, outstanding) {
             return Err(Box::pin(self.request_error(why)).await);
         }
         // Only the caller itself removes an entry without an outcome.
@@ -119,7 +119,7 @@ impl ClientConnection {
         let last_activity =
             || self.core.pending.last_activity(id).max(self.core.last_server_request());
         let outcome = match &self.transport {
-            ClientTransport::Stdio(_) => return Err(RequestError::StreamEnded),
+            ClientTransport::Lines(_) => return Err(RequestError::StreamEnded),
             ClientTransport::StreamableHttp(http) => {
                 let exchange = http.exchange(&request, message.into(), answer);
                 with_deadline(exchange, timer, last_activity).await
@@ -148,7 +148,7 @@ impl ClientConnection {
         let message = envelope::notification(method, params);
         self.core.count_notification();
         match &self.transport {
-            ClientTransport::Stdio(pipe) => pipe.send_message(message),
+            ClientTransport::Lines(lines) => lines.send_message(message),
             ClientTransport::StreamableHttp(http) => http.notify(message).await?,
             ClientTransport::HttpSse(http) => http.notify(message).await?,
         }
@@ -200,12 +200,12 @@ impl OpenRequest<'_> {
             return false;
         }
         match &self.connection.transport {
-            ClientTransport::Stdio(pipe) => {
-                let never_sent = pipe.cancel_unwritten(self.id);
+            ClientTransport::Lines(lines) => {
+                let never_sent = lines.cancel_unwritten(self.id);
                 // The specification forbids to cancel `initialize`.
                 if !never_sent && self.method != "initialize" {
                     self.connection.core.count_notification();
-                    pipe.send_message(cancel_notification(self.id));
+                    lines.send_message(cancel_notification(self.id));
                 }
                 never_sent
             }

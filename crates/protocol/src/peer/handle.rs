@@ -116,10 +116,10 @@ impl Peer {
         self.revision().era()
     }
 
-    /// Returns the transport by name: `stdio`, `http` or `sse`.
+    /// Returns the transport by name: `stdio`, `pipe`, `in-process`, `http` or `sse`.
     pub fn transport(&self) -> &'static str {
         match &self.0.connection.transport {
-            transport::ClientTransport::Stdio(_) => "stdio",
+            transport::ClientTransport::Lines(lines) => lines.name(),
             transport::ClientTransport::StreamableHttp(_) => "http",
             transport::ClientTransport::HttpSse(_) => "sse",
         }
@@ -222,7 +222,7 @@ impl Peer {
         self.0.connection.close().await;
     }
 
-    /// Returns the last part of the server's stderr; empty for remote servers.
+    /// Returns the last part of the server's stderr; empty unless Wharf started its process.
     pub fn stderr(&self) -> String {
         self.0.connection.stderr()
     }

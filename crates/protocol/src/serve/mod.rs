@@ -1,6 +1,7 @@
 //! An MCP server of both eras on stdio or HTTP: implements the protocol around a [`Service`].
 //!
 //! - `stdio`, `http`: the transports; they parse messages, decide the era and send the responses
+//! - `in_process`: pipes in memory to clients in the same process
 //! - `server`: requests that need no service: `server/discover`, ping, log levels, subscriptions
 //! - `service`: the trait for everything else
 //! - `request_context`: the client during one request: notifications, progress, requests to it
@@ -15,6 +16,7 @@ mod client_requests;
 mod handshake;
 mod headers;
 mod http;
+mod in_process;
 mod legacy_session;
 mod message_sink;
 mod request_context;

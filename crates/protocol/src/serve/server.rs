@@ -1,15 +1,19 @@
 //! The MCP server: dispatches calls to the service, and answers requests that need no service.
 //!
-//! The transports determine the client and the era of a call, then call [`ServerCore::answer`].
+//! The transports determine the client and the era of a call, then call [`ServerCore::answer`]. A
+//! panic of the service while it answers a call is the error of that call.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::change_notifier::ChangeNotifier;
+use super::client::Client;
 use super::handshake;
 use super::legacy_session::LegacySession;
 use super::request_context::RequestContext;
@@ -109,6 +113,23 @@ impl ServerCore {
         Arc::clone(&self.service)
     }
 
+    /// Tells the service about the end of a session.
+    ///
+    /// This runs while a connection is dropped, possibly by a panic, so a panic is caught.
+    pub(crate) fn end_session(&self, client: &Client) {
+        // Unwind safe: no state of the service is used after a panic.
+        if catch_unwind(AssertUnwindSafe(|| self.service.session_ended(client))).is_err() {
+            tracing::warn!("the service panicked at the end of a session");
+        }
+    }
+
+    /// Passes a call to the service.
+    fn handle(&self, call: ServiceCall) -> ServiceAnswer {
+        // Unwind safe: no state of the service is used after a panic.
+        let answer = catch_unwind(AssertUnwindSafe(|| self.service().handle(call)));
+        answer.unwrap_or_else(|_| Box::pin(std::future::ready(Err(panicked()))))
+    }
+
     pub(crate) fn info(&self) -> &Json {
         &self.info
     }
@@ -150,7 +171,7 @@ impl ServerCore {
             | "resources/unsubscribe"
             | "tasks/list"
             | "tasks/result" => method_not_found(&call),
-            _ => self.service().handle(call),
+            _ => self.handle(call),
         }
     }
 
@@ -167,7 +188,7 @@ impl ServerCore {
             "resources/subscribe" | "resources/unsubscribe" => {
                 Box::pin(update_subscription(self.service(), call, session))
             }
-            _ => self.service().handle(call),
+            _ => self.handle(call),
         }
     }
 
@@ -205,9 +226,11 @@ pub(crate) fn lifetime(call: &ServiceCall) -> CallLifetime {
 /// Polls the answer once; returns it if it is ready.
 pub(crate) async fn poll_once(answer: &mut ServiceAnswer) -> Option<Result<Json, RpcError>> {
     std::future::poll_fn(|context| {
-        Poll::Ready(match answer.as_mut().poll(context) {
-            Poll::Ready(outcome) => Some(outcome),
-            Poll::Pending => None,
+        // Unwind safe: the answer is not polled again after a panic.
+        Poll::Ready(match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context))) {
+            Ok(Poll::Ready(outcome)) => Some(outcome),
+            Ok(Poll::Pending) => None,
+            Err(_) => Some(Err(panicked())),
         })
     })
     .await
@@ -215,16 +238,23 @@ pub(crate) async fn poll_once(answer: &mut ServiceAnswer) -> Option<Result<Json,
 
 /// Waits for the answer; `None` if the call was cancelled.
 pub(crate) async fn answer_unless_cancelled(
-    mut answer: ServiceAnswer,
+    answer: ServiceAnswer,
     context: &RequestContext,
 ) -> Option<Result<Json, RpcError>> {
+    // Unwind safe: the answer is not polled again after a panic.
+    let mut answer = AssertUnwindSafe(answer).catch_unwind();
     tokio::select! {
         biased;
         () = context.cancellation().cancelled() => {}
-        outcome = &mut answer => return Some(outcome),
+        outcome = &mut answer => return Some(outcome.unwrap_or_else(|_| Err(panicked()))),
     }
     drop(tokio::time::timeout(CANCEL_GRACE, answer).await);
     None
+}
+
+fn panicked() -> RpcError {
+    tracing::error!("the service panicked in a call");
+    RpcError::new(envelope::code::INTERNAL, "Internal error: the call panicked")
 }
 
 fn method_not_found(call: &ServiceCall) -> ServiceAnswer {

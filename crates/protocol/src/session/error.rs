@@ -208,14 +208,14 @@ pub enum EndReason {
         /// The exit status, if it is known.
         status: Option<ExitStatus>,
     },
-    /// The process is running, but its stdout is closed.
+    /// The process is running, but its stdout is closed; or the output of a pipe ended.
     #[error("the server closed its output")]
     OutputClosed,
-    /// The process is running, but its stdin is closed.
+    /// The process is running, but its stdin is closed; or writing to a pipe failed.
     #[error("the server closed its input")]
     InputClosed,
-    /// The server writes to stdout, but no MCP messages.
-    #[error("the server's stdout contains text that is not MCP")]
+    /// The server writes to its stdout or pipe, but no MCP messages.
+    #[error("the server's output contains text that is not MCP")]
     NotMcp,
     /// The server sent a message that does not end.
     #[error("the server sent a message without a line end, over the size limit")]
@@ -223,6 +223,9 @@ pub enum EndReason {
     /// A task of the connection panicked: a bug in Wharf, not in the server.
     #[error("internal error: the connection task panicked")]
     Panicked,
+    /// The task that the program runs with its pipe panicked.
+    #[error("the task behind the server's pipe panicked")]
+    PipeTaskPanicked,
     /// The event stream of HTTP+SSE ended.
     #[error("the server's event stream closed")]
     StreamClosed,

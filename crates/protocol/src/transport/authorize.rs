@@ -1,12 +1,8 @@
 //! The hook through which the runtime adds headers to HTTP requests and handles 401 and 403.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-/// A boxed future that can be sent to another thread.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use super::BoxFuture;
 
 /// A 401 or 403 response.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
-//! The client transports: stdio, Streamable HTTP and HTTP+SSE.
+//! The client transports: stdio, pipes of the program's own, Streamable HTTP and HTTP+SSE.
 //!
-//! `process` owns the process tree and `stdio` uses its pipes. `streamable` and
+//! `lines` reads and writes messages on a byte stream. `process` owns the process tree, `stdio` uses
+//! its pipes, and `pipe` uses any stream that the program opens. `streamable` and
 //! `http_sse` send requests through `authorized_client`, which adds credentials, and read event
 //! streams with `event_stream`, which parses them with `events`. HTTP itself is in `http_client`.
 
@@ -9,6 +10,8 @@ mod authorized_client;
 mod event_stream;
 mod events;
 pub(crate) mod http_sse;
+mod lines;
+pub(crate) mod pipe;
 pub mod process;
 pub(crate) mod stdio;
 pub(crate) mod streamable;
@@ -18,19 +21,25 @@ pub use crate::http_client::{
     RedirectRefusal, UrlOrigin,
 };
 pub use crate::session::{TraceEvent, Tracer};
-pub use authorize::{Authorizer, BoxFuture, Challenge, ChallengeAction, FixedHeaders};
+pub use authorize::{Authorizer, Challenge, ChallengeAction, FixedHeaders};
+pub use pipe::{Pipe, PipeOpener};
 
 pub(crate) use authorized_client::{AuthorizedClient, RequestParts, ServerAddress};
 #[cfg(any(test, fuzzing))]
 pub(crate) use events::check as check_events;
-pub(crate) use stdio::{LimitedLine, LineBuffer, StdioTransport, WriteError};
+pub(crate) use lines::{LimitedLine, LineBuffer, LineTransport, WriteError};
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+
+/// A boxed future that can be sent to another thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The transport of one connection.
 pub(crate) enum ClientTransport {
-    /// The pipes of a child process.
-    Stdio(StdioTransport),
+    /// Lines to and from a child process, or on a pipe of the program.
+    Lines(LineTransport),
     /// One HTTP exchange per request.
     StreamableHttp(Arc<streamable::StreamableHttp>),
     /// Requests go out by POST, everything else arrives on one event stream.

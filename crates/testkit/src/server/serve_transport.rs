@@ -1,20 +1,24 @@
-//! The transport of a server program, from its command line: stdio, or HTTP until stdin ends.
+//! The transport of a server program, from its command line: stdio, or HTTP or a Unix socket until
+//! stdin ends.
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// The transport on which a program serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServeTransport {
     /// Stdin and stdout.
     Stdio,
     /// HTTP at an address.
     Http(SocketAddr),
+    /// A Unix socket at a path.
+    Socket(PathBuf),
 }
 
 /// The arguments select no transport.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid arguments `{0}`: expected none or `--http ADDRESS:PORT`")]
+#[error("invalid arguments `{0}`: expected none, `--http ADDRESS:PORT` or `--socket PATH`")]
 pub struct InvalidArguments(String);
 
 impl ServeTransport {
@@ -33,6 +37,7 @@ impl ServeTransport {
         match arguments {
             [] => Ok(Self::Stdio),
             ["--http", address] => address.parse().map(Self::Http).map_err(|_| invalid()),
+            ["--socket", path] => Ok(Self::Socket(PathBuf::from(path))),
             _ => Err(invalid()),
         }
     }

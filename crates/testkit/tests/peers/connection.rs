@@ -1,23 +1,34 @@
 //! A running server and a client connected to it; closing checks that nothing is left.
 
+use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use rmcp::ServiceExt as _;
 use serde_json::{Value, json};
+#[cfg(unix)]
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::UnboundedReceiver;
 use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{RequestError, RequestOptions};
-use wharf_protocol::transport::process::ProcessLaunch;
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
+use wharf_protocol::serve::McpServer;
+use wharf_protocol::transport::process::{ProcessLaunch, TaskTracker};
+use wharf_protocol::transport::{
+    BoxFuture, FixedHeaders, HttpClient, HttpClientOptions, Pipe, PipeOpener,
+};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::{ClientInfo, Object};
 use wharf_protocol::{
-    ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http, connect_stdio,
+    ConnectOptions, HttpSpec, HttpTransport, Json, Peer, StdioSpec, connect_http, connect_pipe,
+    connect_stdio,
 };
+use wharf_testkit::server::{RmcpService, SampleService};
 
 use super::handler::TestHandler;
 
@@ -33,14 +44,28 @@ pub(crate) const RMCP: &str = env!("CARGO_BIN_EXE_wharf-rmcp");
 pub(crate) enum TestTransport {
     Stdio,
     Http,
+    /// A pipe to another process, over a Unix socket.
+    #[cfg(unix)]
+    Socket,
+    /// A pipe to a server in this process.
+    Memory,
 }
 
 /// A connection, and the server's process if the client did not start it.
 pub(crate) struct TestConnection {
     pub(crate) peer: Peer,
     pub(crate) notifications: UnboundedReceiver<String>,
-    http_server: Option<HttpServerProcess>,
+    server: ServerSide,
     tag: String,
+}
+
+/// What the client did not start itself.
+enum ServerSide {
+    None,
+    Http(HttpServerProcess),
+    #[cfg(unix)]
+    Socket(SocketServerProcess),
+    Memory(TaskTracker),
 }
 
 /// The process of an HTTP server; it ends when its stdin is closed.
@@ -56,21 +81,39 @@ impl TestConnection {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let tag = format!("WHARF_PEERS={}-{count}", std::process::id());
         let (handler, notifications) = TestHandler::new();
-        let (peer, http_server) = match way {
+        let (peer, server) = match way {
             TestTransport::Stdio => {
                 let (name, value) = tag.split_once('=').unwrap();
                 let environment = vec![(name.into(), value.into())];
                 let launch = ProcessLaunch { environment, ..ProcessLaunch::new(program) };
                 let spec = StdioSpec::new(launch);
-                (connect_stdio(&spec, &options(revision), Arc::new(handler)).await.unwrap(), None)
+                let peer = connect_stdio(&spec, &options(revision), Arc::new(handler)).await;
+                (peer.unwrap(), ServerSide::None)
             }
             TestTransport::Http => {
                 let http_server = HttpServerProcess::start(program).await;
-                (http_server.connect(revision, handler).await, Some(http_server))
+                (http_server.connect(revision, handler).await, ServerSide::Http(http_server))
+            }
+            #[cfg(unix)]
+            TestTransport::Socket => {
+                let process = SocketServerProcess::start(program).await;
+                let opener = Arc::new(SocketOpener(process.path.clone()));
+                let peer = connect_pipe(opener, &options(revision), Arc::new(handler)).await;
+                (peer.unwrap(), ServerSide::Socket(process))
+            }
+            TestTransport::Memory => {
+                let options = options(revision);
+                let opener: Arc<dyn PipeOpener> = if program == RMCP {
+                    Arc::new(RmcpOpener)
+                } else {
+                    Arc::new(McpServer::new(SampleService::default()))
+                };
+                let peer = connect_pipe(opener, &options, Arc::new(handler)).await;
+                (peer.unwrap(), ServerSide::Memory(options.tasks))
             }
         };
         assert_eq!(peer.revision(), revision);
-        Self { peer, notifications, http_server, tag }
+        Self { peer, notifications, server, tag }
     }
 
     /// Calls a tool and returns its first text.
@@ -89,33 +132,95 @@ impl TestConnection {
     pub(crate) async fn close(self, program: &str) {
         self.peer.close().await;
         assert!(self.peer.has_ended());
-        let Some(mut http_server) = self.http_server else {
-            assert_eq!(left_running(&self.tag), [0; 0]);
-            return;
-        };
-        if program == SAMPLE {
-            let witness = http_server.connect(Revision::LATEST, TestHandler::new().0).await;
-            until(&witness, "audience", 0).await;
-            witness.close().await;
+        match self.server {
+            ServerSide::None => assert_eq!(left_running(&self.tag), [0; 0]),
+            ServerSide::Http(http_server) => {
+                if program == SAMPLE {
+                    let witness = http_server.connect(Revision::LATEST, TestHandler::new().0).await;
+                    until(&witness, "audience", 0).await;
+                    witness.close().await;
+                }
+                end(http_server.process).await;
+            }
+            #[cfg(unix)]
+            ServerSide::Socket(socket_server) => end(socket_server.process).await,
+            ServerSide::Memory(tasks) => assert!(tasks.is_empty()),
         }
-        drop(http_server.process.stdin.take());
-        assert!(http_server.process.wait().await.unwrap().success());
+    }
+}
+
+/// Closes the stdin of a server, and waits for its exit.
+async fn end(mut process: Child) {
+    drop(process.stdin.take());
+    assert!(process.wait().await.unwrap().success());
+}
+
+/// Starts a server that prints its address as the first line.
+async fn start(program: &str, arguments: &[&str]) -> (Child, String) {
+    let mut process = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).await.unwrap();
+    (process, address.trim().to_owned())
+}
+
+/// The process of a server on a Unix socket, in a folder that is removed afterwards.
+#[cfg(unix)]
+struct SocketServerProcess {
+    process: Child,
+    path: String,
+    _folder: TempDir,
+}
+
+#[cfg(unix)]
+impl SocketServerProcess {
+    async fn start(program: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.sock");
+        let (process, path) = start(program, &["--socket", path.to_str().unwrap()]).await;
+        Self { process, path, _folder: folder }
+    }
+}
+
+/// Connects to a socket.
+#[cfg(unix)]
+struct SocketOpener(String);
+
+#[cfg(unix)]
+impl PipeOpener for SocketOpener {
+    fn open(&self) -> BoxFuture<'_, io::Result<Pipe>> {
+        Box::pin(async {
+            let (reader, writer) = UnixStream::connect(&self.0).await?.into_split();
+            Ok(Pipe::new(reader, writer))
+        })
+    }
+}
+
+/// Serves each pipe with `rmcp`.
+struct RmcpOpener;
+
+impl PipeOpener for RmcpOpener {
+    fn open(&self) -> BoxFuture<'_, io::Result<Pipe>> {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let serving = async move {
+            let service = RmcpService.serve(tokio::io::split(theirs)).await.unwrap();
+            service.waiting().await.unwrap();
+        };
+        let (reader, writer) = tokio::io::split(ours);
+        Box::pin(std::future::ready(Ok(Pipe::new(reader, writer).with_task(serving))))
     }
 }
 
 impl HttpServerProcess {
     async fn start(program: &str) -> Self {
-        let mut process = Command::new(program)
-            .args(["--http", "127.0.0.1:0"])
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).await.unwrap();
-        Self { process, url: url.trim().to_owned() }
+        let (process, url) = start(program, &["--http", "127.0.0.1:0"]).await;
+        Self { process, url }
     }
 
     async fn connect(&self, revision: Revision, handler: TestHandler) -> Peer {

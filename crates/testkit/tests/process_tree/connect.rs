@@ -71,6 +71,6 @@ async fn output_that_is_not_mcp_is_distinguished_from_silence() {
     };
     let silent = "the server did not answer within 100ms";
     check("sleep", Duration::from_millis(100), silent).await;
-    let chats = "the server's stdout contains text that is not MCP";
+    let chats = "the server's output contains text that is not MCP";
     check("name=server sleep", Duration::from_secs(2), chats).await;
 }

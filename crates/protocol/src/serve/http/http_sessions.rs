@@ -75,7 +75,7 @@ impl HttpSessions {
         let Some(session) = lock(&self.open).remove(id) else { return };
         self.core.change_notifier().remove_session(id);
         session.end();
-        self.core.service().session_ended(&session.client);
+        self.core.end_session(&session.client);
     }
 }
 

@@ -267,7 +267,7 @@ impl Drop for StdioConnection {
             self.core.change_notifier().remove_session(session.id());
             session.end();
         }
-        self.core.service().session_ended(client);
+        self.core.end_session(client);
     }
 }
 

@@ -19,7 +19,7 @@ use super::McpServer;
 use crate::transport::LimitedLine;
 
 /// How long calls may continue after the end of the input.
-const END_GRACE: Duration = Duration::from_secs(2);
+pub(super) const END_GRACE: Duration = Duration::from_secs(2);
 
 /// How long the client may take to read the remaining messages.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);

@@ -121,6 +121,11 @@ impl SampleService {
                 context.change_notifier().resource_updated("test://other");
                 Ok(content("changed"))
             }
+            "panic" => panic!("on purpose"),
+            "panic later" => {
+                tokio::task::yield_now().await;
+                panic!("on purpose")
+            }
             "city" => city(call, &arguments),
             "elicit" => self.ask(call, "elicitation", "elicitation/create").await,
             "sample" => self.ask(call, "sampling", "sampling/createMessage").await,
@@ -195,6 +200,7 @@ impl Service for SampleService {
     }
 
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
+        assert_ne!(call.method, "panic/at-once", "on purpose");
         Box::pin(async move {
             match call.method.as_ref() {
                 "tools/call" => self.call_tool(&call).await,
@@ -207,6 +213,7 @@ impl Service for SampleService {
     }
 
     fn handle_notification(&self, notification: ClientNotification) {
+        assert_ne!(notification.method, "notifications/panic", "on purpose");
         self.record(notification.method.to_string());
     }
 

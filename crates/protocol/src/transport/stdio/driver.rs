@@ -8,179 +8,45 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::lines::{LimitedLine, LineBuffer};
-use super::multiline::MultilineMessage;
-use super::stdout_reader::read_more;
-use super::writer::{WriteError, WriteMode, Writer};
-use crate::session::{
-    EndReason, MessageSender, RequestOutcome, SessionCore, SessionEnd, SessionViolation,
-};
-use crate::transport::process::{GracePeriod, Process, StderrTail, Stdout};
+use crate::session::{EndReason, SessionCore, SessionEnd};
+use crate::transport::lines::{LineTransport, MessageReader, Writer};
+use crate::transport::process::{GracePeriod, Process, Stdout};
 
 /// After stdout, stdin or the process ends: how long to wait for the exit or the rest of stdout.
 const CONFIRMATION_LIMIT: Duration = Duration::from_millis(250);
 /// How long to wait for the rest of stderr.
 const STDERR_LIMIT: Duration = Duration::from_millis(50);
-/// After so many lines in a row that are not messages, the program is not an MCP server.
-const MAX_JUNK_LINES: usize = 100_000;
-/// An oversized line is skipped up to this many times the message limit.
-const MAX_OVERSIZED_FACTOR: u64 = 32;
-
-/// After so many bytes the reader yields: a server that writes without end is always ready.
-const YIELD_AFTER: usize = 256 << 10;
-
-/// The caller's side of a stdio session.
-pub(crate) struct StdioTransport {
-    writer: Arc<Writer>,
-    stderr: StderrTail,
-}
 
 /// Starts the tasks of a stdio session.
 pub(crate) fn open(
     core: &Arc<SessionCore>,
     mut process: Process,
     grace: GracePeriod,
-) -> StdioTransport {
+) -> LineTransport {
     let stdout = process.take_stdout();
-    let writer = Arc::new(Writer::new(process.take_stdin(), core.tracer.clone()));
+    let writer = Arc::new(Writer::to_stdin(process.take_stdin(), core.tracer.clone()));
     let stderr = process.stderr().clone();
     let (output_sender, output_closed) = oneshot::channel();
-    let reader = Reader {
-        core: Arc::clone(core),
-        writer: Arc::clone(&writer),
-        lines: LineBuffer::new(core.limits.message),
-        multiline: MultilineMessage::new(core.limits.message),
-        junk: 0,
-    };
+    let reader = MessageReader::new(core, &writer);
     let ended = core.ended.clone();
     core.spawn(async move {
         let reason = tokio::select! {
             () = ended.cancelled() => EndReason::Closed,
-            reason = reader.run(stdout) => reason,
+            reason = read(reader, stdout) => reason,
         };
         // The send fails if the driver has already ended the session.
         drop(output_sender.send(reason));
     });
     let driver = Driver { core: Arc::clone(core), writer: Arc::clone(&writer), process };
     core.spawn(driver.run(output_closed, grace));
-    StdioTransport { writer, stderr }
+    LineTransport::new("stdio", writer, Some(stderr))
 }
 
-impl StdioTransport {
-    /// Sends a request. `outstanding` is the number of requests without a response, with this one.
-    pub(crate) fn send(
-        &self,
-        id: u64,
-        message: Vec<u8>,
-        outstanding: usize,
-    ) -> Result<(), WriteError> {
-        let mode = if outstanding <= 1 { WriteMode::Immediate } else { WriteMode::Batched };
-        self.writer.write_line(Some(id), with_newline(message), mode)
+async fn read(reader: MessageReader, stdout: Option<Stdout>) -> EndReason {
+    match stdout {
+        Some(mut stdout) => reader.run(&mut stdout).await,
+        None => EndReason::OutputClosed,
     }
-
-    /// Sends a message that has no response.
-    pub(crate) fn send_message(&self, message: Vec<u8>) {
-        send_message(&self.writer, message);
-    }
-
-    /// Removes a request from the queue; `true` if no byte of it was written.
-    pub(crate) fn cancel_unwritten(&self, id: u64) -> bool {
-        self.writer.cancel_unwritten(id)
-    }
-
-    /// Returns the last part of the server's stderr.
-    pub(crate) fn stderr(&self) -> &StderrTail {
-        &self.stderr
-    }
-}
-
-impl MessageSender for Writer {
-    fn send_message(self: Arc<Self>, message: Vec<u8>) {
-        send_message(&self, message);
-    }
-}
-
-fn send_message(writer: &Writer, message: Vec<u8>) {
-    // Nothing can be done for a server that has exited or does not read.
-    let _ignored = writer.write_line(None, with_newline(message), WriteMode::Immediate);
-}
-
-fn with_newline(mut message: Vec<u8>) -> Vec<u8> {
-    message.push(b'\n');
-    message
-}
-
-struct Reader {
-    core: Arc<SessionCore>,
-    writer: Arc<Writer>,
-    lines: LineBuffer,
-    multiline: MultilineMessage,
-    junk: usize,
-}
-
-impl Reader {
-    /// Reads until stdout ends, and returns the reason.
-    async fn run(mut self, stdout: Option<Stdout>) -> EndReason {
-        let Some(mut stdout) = stdout else { return EndReason::OutputClosed };
-        let mut turn = 0;
-        loop {
-            if turn >= YIELD_AFTER {
-                turn = 0;
-                tokio::task::yield_now().await;
-            }
-            let count = read_more(&mut stdout, &mut self.lines).await.unwrap_or(0);
-            while let Some(line) = self.lines.next_line() {
-                self.handle_line(line);
-            }
-            turn += count;
-            if count == 0 {
-                if let Some(line) = self.lines.rest() {
-                    self.handle_line(line);
-                }
-                return EndReason::OutputClosed;
-            }
-            if self.junk > MAX_JUNK_LINES {
-                return EndReason::NotMcp;
-            }
-            if self.lines.skipped() > MAX_OVERSIZED_FACTOR * self.core.limits.message as u64 {
-                return EndReason::EndlessMessage;
-            }
-            self.lines.release_memory();
-        }
-    }
-
-    fn handle_line(&mut self, line: LimitedLine) {
-        match line {
-            LimitedLine::Whole(line) => {
-                if line.trim_ascii().is_empty() {
-                    return;
-                }
-                let is_message = self.core.handle_text(&line, &self.writer)
-                    || self
-                        .multiline
-                        .add(&line)
-                        .is_some_and(|text| self.core.handle_text(&text, &self.writer));
-                self.junk = if is_message { 0 } else { self.junk + 1 };
-            }
-            LimitedLine::TooLong(start) => {
-                self.core.violations.add(SessionViolation::Oversized);
-                let pending = &self.core.pending;
-                let asked = guess_id(&start).map_or_else(|| pending.ids(), |id| vec![id]);
-                for id in asked {
-                    pending
-                        .complete(id, RequestOutcome::TooLarge { limit: self.core.limits.message });
-                }
-            }
-        }
-    }
-}
-
-/// Finds the id near the start of a message that is too long to parse.
-fn guess_id(start: &[u8]) -> Option<u64> {
-    let text = String::from_utf8_lossy(start);
-    let (_, rest) = text.split_once("\"id\":")?;
-    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
 }
 
 struct Driver {

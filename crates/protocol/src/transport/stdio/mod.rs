@@ -1,16 +1,8 @@
 //! The stdio transport: one JSON message per line on the stdin and stdout of a child process.
 //!
-//! A session has two tasks. The reader reads stdout. The driver writes queued lines, watches the
-//! process and ends the session. A single caller writes to the pipe itself; with concurrent callers
-//! the driver batches their lines into one write.
+//! The reader task reads stdout. The driver task writes queued lines, watches the process and ends
+//! the session. Lines and messages are in `lines`.
 
 mod driver;
-mod lines;
-mod multiline;
-mod stdin_pipe;
-mod stdout_reader;
-mod writer;
 
-pub(crate) use driver::{StdioTransport, open};
-pub(crate) use lines::{LimitedLine, LineBuffer};
-pub(crate) use writer::WriteError;
+pub(crate) use driver::open;
