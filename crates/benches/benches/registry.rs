@@ -106,7 +106,7 @@ fn ours(servers: usize, tools: usize) -> ReadyTimes {
     tokio.expect("a Tokio runtime").block_on(async {
         let catalog = load(&env, LoadOptions::default()).expect("a catalog");
         let began = Instant::now();
-        let wharf = Runtime::start(&catalog, Options::new(env).one_shot());
+        let wharf = Runtime::start(&catalog, Options::new(env).store_in_wharf_home().one_shot());
         let snapshot = wharf.settled().await;
         let naming = Instant::now();
         assert_eq!(snapshot.registry().tools().len(), servers * tools);

@@ -1,14 +1,15 @@
 //! Reads the process's surroundings: arguments, environment variables, folders, and which streams
 //! are a terminal.
 //!
-//! Only this file reads them, once; all other code gets plain values.
+//! Only this file reads them, once; all other code gets plain values. [`Env::of_process`] reads
+//! variables and folders.
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use wharf_config::{Env, Platform};
+use wharf_config::Env;
 
 /// The environment and the terminal of this run.
 #[derive(Debug)]
@@ -54,14 +55,12 @@ pub(crate) fn program() -> Option<PathBuf> {
 
 /// Reads the environment of the process.
 pub(crate) fn inspect(project: Option<&Path>) -> Host {
-    // Nothing here uses a variable that is not Unicode.
-    let variables = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let mut surroundings = Env::new(Platform::HOST, PathBuf::new()).with_variables(variables);
-    surroundings.cwd = working_folder(project, &surroundings);
-    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    let home = surroundings.nonempty_variable(home).map(PathBuf::from);
-    surroundings.home = home.filter(|home| home.is_absolute());
+    let mut surroundings = Env::of_process();
+    if let Some(folder) = project {
+        let folder = surroundings.cwd.join(folder);
+        // Discovery reports a folder that does not exist.
+        surroundings.cwd = folder.canonicalize().unwrap_or(folder);
+    }
     // System-wide files such as /etc/… are searched below this folder, for tests and images.
     if let Some(root) = surroundings.folder_variable("WHARF_SYSTEM_ROOT") {
         surroundings.system_root = root;
@@ -73,21 +72,6 @@ pub(crate) fn inspect(project: Option<&Path>) -> Host {
         columns: columns(&surroundings),
     };
     Host { env: surroundings, terminal }
-}
-
-/// Returns the canonical path of the folder to use. Discovery reports one that does not exist.
-fn working_folder(project: Option<&Path>, surroundings: &Env) -> PathBuf {
-    // The working folder may have been deleted; then the message can still name it.
-    let working = env::current_dir().unwrap_or_else(|_| {
-        PathBuf::from(surroundings.nonempty_variable("PWD").unwrap_or("(deleted)"))
-    });
-    match project {
-        Some(folder) => {
-            let folder = working.join(folder);
-            folder.canonicalize().unwrap_or(folder)
-        }
-        None => working,
-    }
 }
 
 /// Returns the width of the help, which is needed before the arguments are parsed.

@@ -15,11 +15,21 @@ use crate::server::{Definition, WrittenText};
 ///
 /// A command with a slash is a path; a relative one starts at `folder`.
 pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
+    let is_in_home = command.starts_with('~');
+    search(command, is_in_home.then(|| env.path_from(command, folder)), env, folder)
+}
+
+/// Does the same for a command from code, in which `~` is not the home folder.
+pub fn find_literal(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
+    search(command, None, env, folder)
+}
+
+fn search(command: &str, path: Option<PathBuf>, env: &Env, folder: &Path) -> Option<PathBuf> {
     if command.is_empty() {
         return None;
     }
-    let text = env.path_from(command, folder);
-    let is_path = command.contains(std::path::is_separator) || command.starts_with('~');
+    let is_path = path.is_some() || command.contains(std::path::is_separator);
+    let text = path.unwrap_or_else(|| folder.join(command));
     let search: Option<OsString> = (!is_path).then(|| absolute_search_path(env)).flatten();
     let target = if is_path { text.as_os_str() } else { command.as_ref() };
     which::which_in(target, search, folder).ok().filter(|path| path.is_absolute())

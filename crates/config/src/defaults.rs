@@ -1,4 +1,6 @@
-//! The built-in default servers, used on a machine where no server is configured.
+//! The built-in default servers, for a machine where no server is configured.
+//!
+//! They are added only if the caller asks for them with `LoadOptions::with_defaults`.
 
 use crate::discover;
 use crate::env::Env;

@@ -13,6 +13,7 @@ pub(crate) fn is_exa(spec: &ServerSpec) -> bool {
             .iter()
             .chain([&launch.command])
             .any(|part| part.expose().contains("exa-mcp-server")),
+        Transport::Custom(_) => false,
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
             let host = endpoint.url.host();
             host.is_some_and(|host| host == "exa.ai" || host.ends_with(".exa.ai"))
@@ -35,6 +36,7 @@ pub(crate) fn find_key(spec: &ServerSpec, env: &Env) -> Option<Secret> {
     };
     match &spec.transport {
         Transport::Stdio(launch) => named(&launch.env, "EXA_API_KEY"),
+        Transport::Custom(_) => None,
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
             named(&endpoint.headers, "x-api-key")
                 .or_else(|| endpoint.url.query_value("exaApiKey").map(Secret::new))

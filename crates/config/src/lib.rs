@@ -14,16 +14,18 @@
 //! let folder = tempfile::tempdir()?;
 //! let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
 //! let catalog = load(&env, LoadOptions::default())?;
-//! assert!(catalog.winner("thinking").is_some());
+//! assert!(catalog.servers.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod catalog;
 pub mod command;
 mod credentials;
+mod custom_transport;
 mod defaults;
 mod discover;
 pub mod document;
+mod duplicates;
 pub mod edit;
 mod env;
 mod exa;
@@ -34,10 +36,10 @@ pub mod fuzz;
 pub mod manage;
 mod merge;
 mod named_files;
-mod one_off;
 mod problem;
 pub mod secret;
 mod server;
+pub mod server_entry;
 mod server_url;
 pub mod settings;
 pub mod shell;
@@ -52,12 +54,15 @@ mod untrusted_folder;
 mod validate;
 pub mod view;
 
-pub use catalog::{Catalog, DefinitionState, DiscoveryError, LoadOptions, Server, load};
+pub use catalog::{
+    Catalog, DefinitionState, DiscoveryError, LoadOptions, ONE_OFF, PROGRAM, Server, TrustReview,
+    load, load_one_off,
+};
 pub use credentials::{Credential, CredentialError, Credentials};
+pub use custom_transport::CustomTransport;
 pub use env::{Env, Platform};
 pub use expand::{MissingReason, PlaceholderUse, Syntax, ValueOrigin};
 pub use formats::providers;
-pub use one_off::{ONE_OFF, load_one_off};
 pub use problem::{Problem, Severity};
 pub use secret::Secret;
 pub use server::{
@@ -65,6 +70,7 @@ pub use server::{
     LaunchCommand, NameError, NewServerName, OAuth, PROTOCOL_VERSIONS, Policy, ServerName,
     ServerSpec, SwitchedOff, Timeouts, Transport, TransportKind, WrittenText,
 };
+pub use server_entry::{Http, ServerEntry, Stdio};
 pub use server_url::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
 pub use settings::Settings;
 pub use source::{FilePrecedence, Level, Rank, Source};

@@ -3,20 +3,17 @@
 //! Fields of two definitions are never mixed. A winner that is invalid, disabled or untrusted still
 //! shadows the others, so a definition of lower precedence does not silently take its place.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::catalog::{DefinitionState, Server};
+use crate::catalog::{DefinitionState, HIDES, Server};
+use crate::duplicates;
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
-use crate::secret::Secret;
-use crate::server::{ConfigValue, Definition, ServerName, Transport};
-use crate::server_url::ServerUrl;
+use crate::server::{Definition, ServerName};
 use crate::source::{Level, Source};
 use crate::spec;
 use crate::switches::Switches;
@@ -74,7 +71,7 @@ pub(crate) fn merge(
         report_shadowing(&mut servers[winner], &path);
     }
     if !options.keep_duplicates {
-        mark_duplicates(&mut servers);
+        duplicates::mark(&mut servers);
     }
     servers
 }
@@ -158,7 +155,7 @@ fn replace_whole_maps(sorted: &mut [(Definition, Trust)]) {
 fn report_shadowing(server: &mut Server, path: &str) {
     let name = &server.definition.name;
     let problem = Problem::warning(
-        "hides",
+        HIDES,
         format!("hides your \"{}\" from {path}", crate::text::clip(name.as_str(), 100)),
     )
     .in_file(&server.definition.source.path)
@@ -166,64 +163,4 @@ fn report_shadowing(server: &mut Server, path: &str) {
     .of_server(name.as_str())
     .hint("trust it to use it here, or rename yours");
     server.problems.push(problem);
-}
-
-/// Marks servers with equal transports as duplicates, except the first in order of precedence.
-fn mark_duplicates(servers: &mut [Server]) {
-    let mut first: HashMap<DuplicateKey<'_>, &ServerName> = HashMap::with_capacity(servers.len());
-    let mut duplicates: Vec<(usize, ServerName)> = Vec::new();
-    for (index, server) in servers.iter().enumerate() {
-        let spec = server.spec.as_ref().filter(|_| server.state == DefinitionState::Enabled);
-        let Some(duplicate_key) = spec.map(|spec| DuplicateKey::of(&spec.transport)) else {
-            continue;
-        };
-        match first.entry(duplicate_key) {
-            Entry::Occupied(original) => duplicates.push((index, (*original.get()).clone())),
-            Entry::Vacant(place) => {
-                place.insert(&server.definition.name);
-            }
-        }
-    }
-    for (index, original) in duplicates {
-        servers[index].state = DefinitionState::Duplicate;
-        servers[index].duplicate_of = Some(original);
-    }
-}
-
-/// The parts of a transport that are compared to find duplicates.
-#[derive(PartialEq, Eq, Hash)]
-struct DuplicateKey<'a> {
-    command: Option<&'a Secret>,
-    url: Option<&'a ServerUrl>,
-    args: &'a [Secret],
-    values: Vec<(Cow<'a, str>, &'a ConfigValue)>,
-    cwd: Option<&'a Secret>,
-}
-
-impl<'a> DuplicateKey<'a> {
-    fn of(transport: &'a Transport) -> Self {
-        let mut duplicate_key = match transport {
-            Transport::Stdio(launch) => Self {
-                command: Some(&launch.command),
-                url: None,
-                args: &launch.args,
-                values: launch.env.iter().map(|(key, value)| (key.into(), value)).collect(),
-                cwd: launch.cwd.as_ref(),
-            },
-            Transport::Http(endpoint) | Transport::Sse(endpoint) => Self {
-                command: None,
-                url: Some(&endpoint.url),
-                args: &[],
-                // Header names are case-insensitive.
-                values: endpoint
-                    .headers
-                    .iter()
-                    .map(|(key, value)| (key.to_ascii_lowercase().into(), value))
-                    .collect(),
-                cwd: None,
-            },
-        };
-        duplicate_key.values.sort_unstable();
-        duplicate_key
-    }
 }

@@ -57,7 +57,7 @@ impl NamedFiles {
             Level::Project => {
                 MAX_PROJECT_FILE_BYTES.min(MAX_PROJECT_TOTAL_BYTES - self.spent.get())
             }
-            Level::Env | Level::User | Level::Builtin => store::MAX_FILE_BYTES,
+            Level::Program | Level::Env | Level::User | Level::Builtin => store::MAX_FILE_BYTES,
         };
         let text: Option<Arc<str>> = store::read_at_most(&real, most).ok().flatten().map(Arc::from);
         if let (Level::Project, Some(text)) = (level, &text) {

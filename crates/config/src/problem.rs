@@ -80,17 +80,17 @@ impl Problem {
         [crate::settings::BY_PROJECT, crate::discover::RELATIVE_FOLDER].contains(&self.code)
     }
 
-    /// Sets the file.
+    /// Sets the file; an empty path, that of a server from code, is none.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
-        self.path = Some(path.to_owned());
+        self.path = Some(path.to_owned()).filter(|path| !path.as_os_str().is_empty());
         self
     }
 
-    /// Sets the line.
+    /// Sets the line; 0, that of a server from code, is none.
     #[must_use]
     pub fn on_line(mut self, line: u32) -> Self {
-        self.line = Some(line);
+        self.line = Some(line).filter(|line| *line > 0);
         self
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// A file (or variable) of a program in which servers are defined.
+/// Where servers are defined: a file or variable of a program, or the embedding program itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
@@ -15,18 +15,20 @@ pub struct Source {
     pub provider_name: &'static str,
     /// Who the file belongs to.
     pub level: Level,
-    /// The file; at the level `env`, the name of the variable.
-    #[serde(serialize_with = "serialize_path")]
+    /// The file; at the level `env`, the name of the variable; empty at the level `program`.
+    #[serde(serialize_with = "serialize_path", skip_serializing_if = "is_empty")]
     pub path: PathBuf,
     /// Other programs that read the same file.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub also_read_by: &'static [&'static str],
 }
 
-/// Who a file belongs to; this decides whether its definitions need trust.
+/// Who defines a server; this decides whether its definitions need trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// The embedding program itself, in code.
+    Program,
     /// A variable that the person set for this run.
     Env,
     /// A file of a project, such as a cloned repository; needs trust.
@@ -41,6 +43,7 @@ impl Level {
     /// Returns the word used in output.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Program => "program",
             Self::Env => "env",
             Self::Project => "project",
             Self::User => "user",
@@ -68,6 +71,21 @@ pub struct Rank {
     pub entry: usize,
 }
 
+impl Rank {
+    /// Returns the rank of the embedding program, which wins over every file.
+    pub(crate) fn of_program() -> Self {
+        Self {
+            priority: Reverse(u8::MAX),
+            program: 0,
+            precedence: FilePrecedence::First,
+            distance: 0,
+            file: 0,
+            found: 0,
+            entry: 0,
+        }
+    }
+}
+
 /// The precedence of a file among the files of its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilePrecedence {
@@ -77,6 +95,10 @@ pub enum FilePrecedence {
     Project,
     /// A user file.
     User,
+}
+
+fn is_empty(path: &std::path::Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 /// Serializes a path as text; bytes that are not valid UTF-8 are replaced.

@@ -59,6 +59,9 @@ impl InvalidDefinition {
 
 /// Returns the transport of an entry, from its unexpanded fields.
 pub(crate) fn check_transport(fields: &EntryFields) -> Result<TransportKind, InvalidDefinition> {
+    if let Some(transport) = &fields.custom {
+        return Ok(TransportKind::Custom(transport.word()));
+    }
     let has_command = fields.command.as_ref().is_some_and(|command| !command.text.is_empty());
     let has_url = fields.url.as_ref().is_some_and(|url| !url.text.is_empty());
     let named = fields.kind.as_deref().map(kind_from_word).transpose()?;

@@ -67,6 +67,7 @@ pub struct CatalogServerView<'a> {
     /// The file that contains it.
     pub source: &'a Source,
     /// The line of its name.
+    #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Why it is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,10 +174,16 @@ impl<'a> CatalogServerView<'a> {
                 view.url = Some(endpoint.url.expose());
                 view.headers = revealed(&endpoint.headers);
             }
-            None => {}
+            Some(Transport::Custom(_)) | None => {}
         }
         view
     }
+}
+
+/// Tells whether there is no line, because the server is defined in code.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(line: &u32) -> bool {
+    *line == 0
 }
 
 fn reveal(value: &ConfigValue, env: &Env) -> String {

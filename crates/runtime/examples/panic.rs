@@ -12,9 +12,7 @@ use std::sync::Arc;
 
 use wharf::config::{Credential, Env, LoadOptions, Platform, load};
 use wharf::protocol::Json;
-use wharf::{
-    CallOptions, CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime, Status,
-};
+use wharf::{CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime, Status};
 
 /// The program starts itself as the servers, with this argument.
 const SERVE: &str = "serve";
@@ -56,7 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let thought: Json =
         r#"{"thought":"go on","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}"#
             .parse()?;
-    let outcome = runtime.call(TOOL, &thought, &CallOptions::default()).await;
+    let outcome = runtime.call(TOOL, &thought).await;
     assert!(outcome.ok(), "{}", outcome.text);
     runtime.shutdown().await;
     Ok(())

@@ -10,24 +10,24 @@
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver};
 use wharf::config::text::clean;
-use wharf::config::{Env, LoadOptions, Platform};
+use wharf::config::{Env, LoadOptions};
 use wharf::protocol::Json;
 use wharf::protocol::transport::BoxFuture;
-use wharf::{CallOptions, LoadedTools, Options, Runtime, discover_and_load_mcp_tools};
+use wharf::{LoadedTools, Options, Runtime, discover_and_load_mcp_tools};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let env = environment()?;
+    let env = Env::of_process();
     let folder = env.cwd.clone();
-    let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
-    let loaded = discover_and_load_mcp_tools(&folder, options, LoadOptions::default()).await;
+    let load = LoadOptions { with_defaults: true, ..LoadOptions::default() };
+    let options = Options { approver: Some(Arc::new(Terminal)), load, ..Options::new(env) };
+    let loaded = discover_and_load_mcp_tools(&folder, options).await;
     for trouble in &loaded.errors {
         say(&format!("{}: {}", trouble.path, trouble.error));
     }
@@ -39,18 +39,6 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     // Also after an error, servers get time to exit by themselves.
     runtime.shutdown().await;
     code
-}
-
-/// Reads the environment of this process. The library never does that itself.
-fn environment() -> io::Result<Env> {
-    let variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
-    let home = env.nonempty_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
-    Ok(match home.map(PathBuf::from) {
-        Some(home) => env.with_home(home),
-        None => env,
-    })
 }
 
 fn list(loaded: &LoadedTools) -> Result<ExitCode, Box<dyn Error>> {
@@ -65,7 +53,7 @@ fn list(loaded: &LoadedTools) -> Result<ExitCode, Box<dyn Error>> {
 
 async fn call(runtime: &Runtime, tool: &str, text: &str) -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Json = text.parse()?;
-    let outcome = runtime.call(tool, &arguments, &CallOptions::default()).await;
+    let outcome = runtime.call(tool, &arguments).await;
     let mut output = io::stdout().lock();
     for line in outcome.text.lines() {
         writeln!(output, "{}", clean(line))?;

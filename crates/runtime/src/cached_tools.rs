@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wharf_config::Catalog;
 
+use crate::connections::name_owners;
 use crate::options::Options;
 use crate::store::server_identity::ServerIdentity;
 use crate::store::tool_cache::ToolCache;
@@ -34,5 +35,7 @@ pub fn cached_tools(catalog: &Catalog, options: &Options) -> Registry {
     };
     let all_tools: Vec<Arc<ServerTools>> =
         trust_gate::plan(catalog, &options.env).into_iter().filter_map(server_tools).collect();
-    Registry::build(&all_tools, &mut ToolNamesFile::open(Some(folder)).load())
+    let mut names = ToolNamesFile::open(Some(folder)).load();
+    names.set_owners(name_owners(catalog));
+    Registry::build(&all_tools, &mut names)
 }

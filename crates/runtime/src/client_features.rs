@@ -13,17 +13,35 @@ use wharf_protocol::view::send::{
 };
 use wharf_protocol::view::{ClientCapabilities, Elicitation, Sampling};
 
+use crate::call_context::CallContext;
+
 /// Answers elicitation requests of servers by asking the user.
 pub trait Elicitor: Send + Sync + 'static {
     /// Returns the supported elicitation modes: forms, URLs, or both.
     fn support(&self) -> ElicitationSupport;
 
     /// Asks the user. Dropped when the server cancels the request or the session ends.
-    fn elicit(
-        &self,
-        server: ServerName,
-        elicitation: Elicitation,
-    ) -> BoxFuture<'_, ElicitationAnswer>;
+    fn elicit(&self, request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer>;
+}
+
+/// An elicitation request of a server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ElicitationRequest {
+    /// The server.
+    pub server: ServerName,
+    /// What it asks: untrusted text.
+    pub elicitation: Elicitation,
+    /// Who made the call that caused the request. `None` if the host gave no context, or if calls
+    /// of several contexts are running and the server does not say which one it asks for.
+    pub context: Option<CallContext>,
+}
+
+impl ElicitationRequest {
+    /// Creates a request without a context.
+    pub fn new(server: impl Into<ServerName>, elicitation: Elicitation) -> Self {
+        Self { server: server.into(), elicitation, context: None }
+    }
 }
 
 /// Answers sampling requests of servers with a model.
@@ -32,11 +50,26 @@ pub trait Sampler: Send + Sync + 'static {
     fn support(&self) -> SamplingSupport;
 
     /// Runs the model; an error is sent to the server.
-    fn sample(
-        &self,
-        server: ServerName,
-        request: Sampling,
-    ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>>;
+    fn sample(&self, request: SamplingRequest) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>>;
+}
+
+/// A sampling request of a server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SamplingRequest {
+    /// The server.
+    pub server: ServerName,
+    /// What the model is to answer: untrusted text.
+    pub sampling: Sampling,
+    /// Who made the call that caused the request, as in [`ElicitationRequest::context`].
+    pub context: Option<CallContext>,
+}
+
+impl SamplingRequest {
+    /// Creates a request without a context.
+    pub fn new(server: impl Into<ServerName>, sampling: Sampling) -> Self {
+        Self { server: server.into(), sampling, context: None }
+    }
 }
 
 /// The client features that the host provides.

@@ -9,6 +9,8 @@ use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wharf_config::{Problem, ServerName};
 
+use crate::call::{CallDetails, CallErrorReason, Outcome};
+use crate::call_context::CallContext;
 use crate::status::{ServerFailure, Status};
 use crate::tools::ToolChange;
 
@@ -68,13 +70,49 @@ pub enum Event {
         /// Its text.
         text: String,
     },
-    /// A problem of a server was found.
+    /// A problem was found.
     Problem {
-        /// Which server.
-        server: ServerName,
+        /// The server that has it; none for a file or a setting.
+        server: Option<ServerName>,
         /// The problem.
         problem: Problem,
     },
+    /// A server was removed, because an applied catalog does not have it.
+    Removed {
+        /// Which one.
+        server: ServerName,
+    },
+    /// A call has ended, successfully or not.
+    Called(Arc<CallRecord>),
+}
+
+/// Who called which tool, and how the call ended: for an audit log. It has neither arguments nor
+/// results.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// The server, the tool and the duration.
+    pub details: CallDetails,
+    /// Who called, if the host has said so.
+    pub context: Option<CallContext>,
+    /// Whether the tool or the call failed.
+    pub is_error: bool,
+    /// Why there is no result; `None` also if the tool ran and reported an error of its own.
+    pub reason: Option<CallErrorReason>,
+    /// Whether it is known if the tool ran.
+    pub outcome_known: bool,
+}
+
+impl CallRecord {
+    pub(crate) fn new(outcome: &Outcome, context: Option<&CallContext>) -> Self {
+        Self {
+            details: outcome.details.clone(),
+            context: context.cloned(),
+            is_error: outcome.is_error,
+            reason: outcome.error.as_ref().map(|error| error.reason),
+            outcome_known: outcome.error.as_ref().is_none_or(|error| error.outcome_known),
+        }
+    }
 }
 
 /// Sends events to all observers. The channel is created with the first observer: a program that

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
 
+use crate::builder::RuntimeBuilder;
 use crate::connections::ServerSnapshot;
 use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::status::{FailureKind, Status};
 use crate::tools::Tool;
-use crate::trust_decider;
 
 /// The result of discovering and loading tools.
 pub struct LoadedTools {
@@ -77,42 +77,27 @@ pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, 
 /// environment.
 ///
 /// ```
-/// use wharf::{Options, discover_and_load_mcp_tools};
-/// use wharf::config::{Env, LoadOptions, Platform};
+/// use wharf::{Env, Options, discover_and_load_mcp_tools};
+/// use wharf::config::Platform;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;
 /// let env = Env::new(Platform::HOST, folder.path()).with_variable("WHARF_MCP_SERVERS", "no JSON");
-/// let loaded =
-///     discover_and_load_mcp_tools(folder.path(), Options::new(env), LoadOptions::default()).await;
+/// let loaded = discover_and_load_mcp_tools(folder.path(), Options::new(env)).await;
 /// assert!(loaded.tools.is_empty());
 /// assert_eq!(loaded.errors[0].path, ".mcp.json");
 /// # Ok(())
 /// # }
 /// ```
-pub async fn discover_and_load_mcp_tools(
-    cwd: &Path,
-    mut options: Options,
-    load_options: LoadOptions,
-) -> LoadedTools {
-    let mut env = (*options.env).clone();
-    env.cwd = cwd.to_path_buf();
-    let catalog = match load(&env, load_options) {
-        Ok(catalog) => catalog,
+pub async fn discover_and_load_mcp_tools(cwd: &Path, options: Options) -> LoadedTools {
+    let runtime = match RuntimeBuilder::from_options(options).discover(cwd).start().await {
+        Ok(runtime) => runtime,
         Err(error) => {
             let errors = vec![LoadError::from_discovery_error(&error)];
             return LoadedTools { tools: Vec::new(), errors, runtime: None };
         }
     };
-    options.env = Arc::new(env);
-    let catalog = match options.trust_decider.clone() {
-        Some(decider) => {
-            trust_decider::ask_about_untrusted(catalog, &*decider, &options.env, load_options).await
-        }
-        None => catalog,
-    };
-    let runtime = Runtime::start(&catalog, options);
     let snapshot = runtime.ready().await;
     let in_trouble = snapshot.servers().filter(|server| server.status != Status::Disabled);
     let errors = in_trouble.filter_map(|server| LoadError::from_server(server)).collect();

@@ -1,11 +1,11 @@
-//! The options of a runtime. Every option has a safe default.
+//! The options of a runtime. Every option has a safe default; without a folder, nothing is stored.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use wharf_config::settings::SettingValue;
-use wharf_config::{Env, Settings};
+use wharf_config::{Env, LoadOptions, Settings};
 use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
 
@@ -23,6 +23,16 @@ pub enum StartupMode {
     Complete,
     /// None; slow servers join later: for sessions and gateways.
     Background,
+}
+
+/// The word of the setting, for [`wharf_config::Settings::with`].
+impl From<StartupMode> for SettingValue {
+    fn from(value: StartupMode) -> Self {
+        Self::from(match value {
+            StartupMode::Complete => "complete",
+            StartupMode::Background => "background",
+        })
+    }
 }
 
 /// The options of a runtime.
@@ -66,15 +76,16 @@ pub struct Options {
     pub trace: Option<TraceSink>,
     /// The folder of results that are too long for a model; `None` stores none.
     pub results: Option<PathBuf>,
+    /// The folder of permanent approvals; `None` keeps approvals for the session only.
+    pub approvals: Option<PathBuf>,
+    /// How definitions are found, where a function discovers them.
+    pub load: LoadOptions,
 }
 
 impl Options {
-    /// Stores everything in the folder that the environment names for Wharf: `WHARF_HOME`, else
-    /// `.wharf` in the home folder. If the environment has neither, nothing is stored.
+    /// Stores nothing on disk; [`Options::store_in`] changes that.
     pub fn new(env: Env) -> Self {
         let env = Arc::new(env);
-        let home = env.wharf_home();
-        let below = |name: &str| home.as_ref().map(|home| home.join(name));
         Self {
             client: ClientInfo::new("wharf", env!("CARGO_PKG_VERSION")),
             startup_mode: None,
@@ -86,13 +97,39 @@ impl Options {
             trust_decider: None,
             approval_bypass_hint: None,
             client_features: ClientFeatures::default(),
-            cache: below("cache"),
-            pins: below("pins"),
-            logs: below("logs"),
-            run: below("run"),
-            results: below("results"),
+            cache: None,
+            pins: None,
+            logs: None,
+            run: None,
+            results: None,
+            approvals: None,
             trace: None,
+            load: LoadOptions::default(),
             env,
+        }
+    }
+
+    /// Stores everything about servers in a folder: cached tools, tool names and last attempts,
+    /// pins, log files, lockfiles, long results and permanent approvals.
+    #[must_use]
+    pub fn store_in(mut self, folder: &Path) -> Self {
+        let below = |name: &str| Some(folder.join(name));
+        self.cache = below("cache");
+        self.pins = below("pins");
+        self.logs = below("logs");
+        self.run = below("run");
+        self.results = below("results");
+        self.approvals = Some(folder.to_owned());
+        self
+    }
+
+    /// Stores everything in the folder that the environment names for Wharf: `WHARF_HOME`, else
+    /// `.wharf` in the home folder. If the environment has neither, nothing is stored.
+    #[must_use]
+    pub fn store_in_wharf_home(self) -> Self {
+        match self.env.wharf_home() {
+            Some(home) => self.store_in(&home),
+            None => self,
         }
     }
 
@@ -130,5 +167,35 @@ pub(crate) fn number(settings: &Settings, key: &str) -> Option<u64> {
     match settings.get(key)? {
         SettingValue::Number(number) => Some(*number),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wharf_config::Platform;
+
+    use super::*;
+    use crate::tools::server_tools::ToolSettings;
+    use crate::tools::{Naming, Pinning, Sanitize};
+
+    #[test]
+    fn the_enums_of_this_crate_are_values_of_settings() {
+        let options = Options::new(Env::new(Platform::HOST, "/"));
+        for naming in [Naming::Classic, Naming::Precise] {
+            let settings = Settings::default().with("tools.naming", naming).unwrap();
+            assert_eq!(Naming::from(&settings), naming);
+        }
+        for pinning in [Pinning::Observe, Pinning::Enforce] {
+            let settings = Settings::default().with("tools.pinning", pinning).unwrap();
+            assert_eq!(Pinning::from(&settings), pinning);
+        }
+        for sanitize in [Sanitize::Light, Sanitize::Strict] {
+            let settings = Settings::default().with("tools.sanitize", sanitize).unwrap();
+            assert_eq!(ToolSettings::from(&settings).sanitize, sanitize);
+        }
+        for mode in [StartupMode::Complete, StartupMode::Background] {
+            let settings = Settings::default().with("startup.mode", mode).unwrap();
+            assert_eq!(options.startup(&settings).0, mode);
+        }
     }
 }

@@ -11,15 +11,16 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tracing::Instrument;
 use wharf_config::{Approval, Problem, ServerName};
-use wharf_protocol::Peer;
+use wharf_protocol::era::Era;
 use wharf_protocol::peer::{Deadline, ListCut, ListResult, RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
 use wharf_protocol::view::{
     Completion, ListEntry, LogLevel, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
 };
+use wharf_protocol::{Json, Peer};
 
-use crate::call::CallError;
 use crate::call::request_errors::to_call_error;
+use crate::call::{CallError, CallErrorReason};
 use crate::connections::{ServerSnapshot, call_idle_timeout, cut_problem};
 use crate::execute::{may_mean_disconnected, unavailable};
 use crate::resolve::Secrets;
@@ -61,6 +62,13 @@ impl<T> CollectedList<T> {
 enum ListKind {
     Resources,
     Prompts,
+}
+
+/// Whether a request that was lost is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    Once,
+    Never,
 }
 
 impl Runtime {
@@ -129,7 +137,8 @@ impl Runtime {
     /// fails or is dropped, a reconnected server gets the level that was set before.
     pub async fn set_log_level(&self, server: &str, level: LogLevel) -> Result<(), CallError> {
         // The server may reconnect while the request runs, so the level is recorded first.
-        let pending_level = self.0.shared.log_levels.begin_change(&ServerName::new(server), level);
+        let pending_level =
+            self.0.shared.host_requests.log_levels.begin_change(&ServerName::new(server), level);
         let send = async |peer: &Peer, options: &RequestOptions| {
             if !peer.profile().capabilities.has_logging() {
                 return Err(RequestError::Unsendable("the server does not support logging".into()));
@@ -139,6 +148,70 @@ impl Runtime {
         self.send_repeatable("logging/setLevel", server, send).await?;
         pending_level.confirm();
         Ok(())
+    }
+
+    /// Subscribes to changes of a resource, now and after each reconnect; they arrive as
+    /// [`Event::ResourceUpdated`](crate::Event::ResourceUpdated).
+    ///
+    /// A legacy server has confirmed the subscription when this returns. A server of 2026-07-28
+    /// confirms it a moment later.
+    ///
+    /// # Errors
+    /// If the server is not available or rejects the subscription, which is then not kept.
+    pub async fn subscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
+        let name = ServerName::new(server);
+        let wanted = &self.0.shared.host_requests.resources;
+        let is_new = wanted
+            .add(&name, uri)
+            .map_err(|error| CallError::not_run(CallErrorReason::Unsendable, error.to_string()))?;
+        let send = async |peer: &Peer, options: &RequestOptions| {
+            check_capability(peer, ListKind::Resources)?;
+            match peer.era() {
+                // The filter of its subscription has the resource from now on.
+                Era::Modern => Ok(()),
+                Era::Legacy => peer.subscribe_resource(uri, options).await,
+            }
+        };
+        let outcome = self.send_repeatable("resources/subscribe", server, send).await;
+        if outcome.is_err() && is_new {
+            wanted.remove(&name, uri);
+        }
+        outcome
+    }
+
+    /// Ends a subscription to a resource.
+    pub async fn unsubscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
+        self.0.shared.host_requests.resources.remove(&ServerName::new(server), uri);
+        let send = async |peer: &Peer, options: &RequestOptions| match peer.era() {
+            Era::Modern => Ok(()),
+            Era::Legacy => peer.unsubscribe_resource(uri, options).await,
+        };
+        self.send_repeatable("resources/unsubscribe", server, send).await
+    }
+
+    /// Sends any request to one server and returns its result unchanged, within the limits of the
+    /// server's entry. For methods that this crate has no function for.
+    ///
+    /// It is sent once: whether it may be repeated is not known. Secrets are redacted in errors,
+    /// not in the result.
+    ///
+    /// # Errors
+    /// If the server is not available, or answers with an error. `tools/call` is refused: only
+    /// [`Runtime::call`] checks approval.
+    pub async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<Json, CallError> {
+        if method == "tools/call" {
+            let message = "tools are called with `call`, which checks arguments and approval";
+            return Err(CallError::not_run(CallErrorReason::Unsendable, message));
+        }
+        let send = async |peer: &Peer, options: &RequestOptions| {
+            peer.request(method, params, options).await
+        };
+        self.send_request("custom", server, Repeat::Never, send).await
     }
 
     /// Returns the instructions of connected servers, for a model's prompt: untrusted text.
@@ -168,8 +241,18 @@ impl Runtime {
         server: &str,
         send: impl AsyncFn(&Peer, &RequestOptions) -> Result<T, RequestError>,
     ) -> Result<T, CallError> {
+        self.send_request(method, server, Repeat::Once, send).await
+    }
+
+    async fn send_request<T>(
+        &self,
+        method: &'static str,
+        server: &str,
+        repeat: Repeat,
+        send: impl AsyncFn(&Peer, &RequestOptions) -> Result<T, RequestError>,
+    ) -> Result<T, CallError> {
         let cap = self.settings().call_cap;
-        let mut is_second = false;
+        let mut is_last = repeat == Repeat::Never;
         loop {
             let limit =
                 self.snapshot().server(server).map_or(cap, |view| deadline_of(view, cap).idle);
@@ -184,8 +267,8 @@ impl Runtime {
             drop(span);
             let error = match answer {
                 Ok(answer) => return Ok(answer),
-                Err(RequestError::Lost { .. } | RequestError::StreamEnded) if !is_second => {
-                    is_second = true;
+                Err(RequestError::Lost { .. } | RequestError::StreamEnded) if !is_last => {
+                    is_last = true;
                     continue;
                 }
                 Err(error) => error,

@@ -9,21 +9,24 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-use wharf_config::{Catalog, ServerName};
+use wharf_config::{Catalog, Problem, ServerName};
 use wharf_protocol::Peer;
 
 use crate::approval::{ApprovalStore, Approvals, ApprovalsError, RememberedApproval};
+use crate::builder::RuntimeBuilder;
 use crate::call::{ModelText, Outcome, ResultStore};
+use crate::call_context::CallContext;
 use crate::connections::{
     CatalogChanges, RuntimeSettings, ServerSnapshot, Shared, Snapshot, Supervisor,
     SupervisorChannels, SupervisorCommand,
 };
-use crate::event::Events;
+use crate::event::{CallRecord, Event, EventSender, Events};
 use crate::options::{Options, StartupMode};
 use crate::status::{ServerFailure, Status};
 use crate::store::folder_lock::LOCK_TIMEOUT;
 use crate::tools::Tool;
-use crate::trust_gate;
+use crate::view::Scope;
+use crate::{trust_decider, trust_gate};
 
 /// How long the last write at shutdown waits for other processes.
 const FINAL_WRITE_LIMIT: Duration = Duration::from_millis(250);
@@ -56,7 +59,8 @@ pub struct Runtime(pub(crate) Arc<RuntimeInner>);
 
 pub(crate) struct RuntimeInner {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) approvals: Approvals,
+    /// What applies to calls that are not made through a view.
+    pub(crate) scope: Arc<Scope>,
     commands: mpsc::Sender<SupervisorCommand>,
     snapshot: watch::Receiver<Arc<Snapshot>>,
     pub(crate) startup: (StartupMode, Duration),
@@ -109,22 +113,36 @@ pub enum Unavailable {
 }
 
 impl Runtime {
+    /// Returns a builder: servers from files or from code, settings, approver and everything else.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::new()
+    }
+
     /// Starts connecting to every server that may be connected, and returns at once.
     ///
     /// Reads small files of Wharf: cached tools, tool names, approvals. Must be called in a Tokio
     /// runtime with I/O and time.
     pub fn start(catalog: &Catalog, options: Options) -> Self {
+        Self::start_with_events(catalog, options, EventSender::default())
+    }
+
+    /// Does the same with events that the host has subscribed to already.
+    pub(crate) fn start_with_events(
+        catalog: &Catalog,
+        options: Options,
+        events: EventSender,
+    ) -> Self {
         let startup = options.startup(&catalog.settings);
         let servers = trust_gate::plan(catalog, &options.env);
         let settings = RuntimeSettings::new(&catalog.settings);
-        let remembered = ApprovalStore::new(options.env.wharf_home().as_deref());
-        let approvals = Approvals::new(remembered, options.approver.clone());
+        let remembered = ApprovalStore::new(options.approvals.as_deref());
+        let approvals = Approvals::new(remembered, options.approver.clone(), events.clone());
         let approvals = match &options.approval_bypass_hint {
             Some(hint) => approvals.with_bypass_hint(hint),
             None => approvals,
         };
-        let shared = Arc::new(Shared::new(options));
-        shared.reserve_unused_names(catalog);
+        let shared = Arc::new(Shared::new(options, events));
+        shared.set_name_owners(catalog);
         let (supervisor, SupervisorChannels { commands, snapshot }) =
             Supervisor::new(Arc::clone(&shared), settings, servers);
         let (tasks, saving) = (TaskTracker::new(), TaskTracker::new());
@@ -133,7 +151,7 @@ impl Runtime {
         let began = Instant::now();
         Self(Arc::new(RuntimeInner {
             shared,
-            approvals,
+            scope: Arc::new(Scope::of_runtime(approvals)),
             commands,
             snapshot,
             startup,
@@ -176,9 +194,36 @@ impl Runtime {
 
     /// Applies another catalog: connects new and changed servers, disconnects removed ones, and
     /// leaves all others connected.
+    ///
+    /// If the host has a trust decider, it is asked about untrusted servers of the catalog first.
+    /// Servers that the host gave in code are kept only if the catalog has them.
     pub async fn apply(&self, catalog: &Catalog) -> CatalogChanges {
+        let options = &self.0.shared.options;
+        let Some(decider) = &options.trust_decider else {
+            return self.apply_decided(catalog).await;
+        };
+        if catalog.undecided().next().is_none() {
+            return self.apply_decided(catalog).await;
+        }
+        let mut catalog = catalog.clone();
+        let problems =
+            trust_decider::ask_about_untrusted(&mut catalog, &**decider, &options.env).await;
+        self.send_problems(problems);
+        self.apply_decided(&catalog).await
+    }
+
+    /// Tells observers about problems.
+    pub(crate) fn send_problems(&self, problems: Vec<Problem>) {
+        for problem in problems {
+            let server = problem.server.as_deref().map(ServerName::new);
+            self.0.shared.events.send(Event::Problem { server, problem });
+        }
+    }
+
+    async fn apply_decided(&self, catalog: &Catalog) -> CatalogChanges {
         let servers = trust_gate::plan(catalog, &self.0.shared.options.env);
         let settings = RuntimeSettings::new(&catalog.settings);
+        self.0.shared.set_name_owners(catalog);
         self.send_command(|done| SupervisorCommand::Apply { servers, settings, done })
             .await
             .unwrap_or_default()
@@ -209,7 +254,7 @@ impl Runtime {
 
     /// Returns the approvals that count for more than one call, permanent ones first.
     pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        self.0.approvals.all().await
+        self.0.scope.approvals.all().await
     }
 
     /// Removes the approvals of a server, or of one of its tools, session and permanent ones alike,
@@ -222,7 +267,7 @@ impl Runtime {
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        self.0.approvals.revoke(server, tool).await
+        self.0.scope.approvals.revoke(server, tool).await
     }
 
     /// Starts writing the records for the next start to disk: cached tools, tool names and pins.
@@ -276,6 +321,19 @@ impl Runtime {
         tokio::time::timeout(limit, waiting)
             .await
             .unwrap_or(Err(Unavailable::TimedOut { server, limit }))
+    }
+
+    /// Tells whether the runtime was shut down.
+    pub(crate) fn has_shut_down(&self) -> bool {
+        self.0.commands.is_closed()
+    }
+
+    /// Tells observers that a call has ended.
+    pub(crate) fn announce_call(&self, outcome: &Outcome, context: Option<&CallContext>) {
+        let events = &self.0.shared.events;
+        if events.has_observers() {
+            events.send(Event::Called(Arc::new(CallRecord::new(outcome, context))));
+        }
     }
 
     /// Checks whether a server is alive after an error that suggests that it is not.

@@ -21,6 +21,7 @@ use wharf_protocol::peer::{RequestError, RequestOptions};
 use wharf_protocol::view::ToolResult;
 
 use crate::call::CallError;
+use crate::call_context::CallContext;
 #[cfg(feature = "otel")]
 use crate::otel::{attributes, context};
 use crate::status::ServerFailure;
@@ -139,9 +140,13 @@ fn record_peer(span: &Span, peer: &Peer) {
 }
 
 /// Creates the span of a call.
-pub(crate) fn call_span(tool: &Tool) -> Span {
+pub(crate) fn call_span(tool: &Tool, context: Option<&CallContext>) -> Span {
     let span = tracing::debug_span!(
-        "call", server = %tool.server(), tool = tool.tool(), otel.name = Empty
+        "call",
+        server = %tool.server(),
+        tool = tool.tool(),
+        context = context.map(CallContext::id),
+        otel.name = Empty
     );
     #[cfg(feature = "otel")]
     attributes::set_call(&span, tool);

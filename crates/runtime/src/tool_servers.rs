@@ -159,6 +159,15 @@ impl Runtime {
     /// servers that the text names, or all servers if it names none, each within its own limit. A
     /// server that is not named and whose last attempt failed gets the short limit of a startup.
     pub async fn listed_for(&self, text: &str) -> Arc<Snapshot> {
+        self.listed_within(text, |_| true).await
+    }
+
+    /// Does the same with only the allowed servers; the others are neither connected nor awaited.
+    pub(crate) async fn listed_within(
+        &self,
+        text: &str,
+        is_allowed: impl Fn(&ServerSnapshot) -> bool,
+    ) -> Arc<Snapshot> {
         let snapshot = self.snapshot();
         let is_raw = match snapshot.registry().find(text) {
             // A server whose tools are not known yet may have a tool of the same raw name.
@@ -173,11 +182,12 @@ impl Runtime {
         };
         let named = self.servers_named(text, &snapshot);
         let is_awaited = |server: &ServerSnapshot| {
-            if is_raw {
+            let is_meant = if is_raw {
                 !server.has_known_tools()
             } else {
                 named.is_empty() || named.contains(&server.name)
-            }
+            };
+            is_meant && is_allowed(server)
         };
         for server in snapshot.servers().filter(|server| is_awaited(server)) {
             let needs_connection = match server.status {

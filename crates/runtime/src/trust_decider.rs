@@ -1,21 +1,46 @@
 //! The trust prompt of a host: asks about untrusted servers of a project, and saves the decisions.
 //!
 //! Until then nothing of such a server is expanded, started or sent; the host sees the entry as
-//! written. A decision holds for exactly that entry, so a changed entry is asked about again.
+//! written. A decision holds for exactly that entry, so a changed entry is asked about again. A
+//! decision that cannot be saved counts for this runtime, and the host gets a problem.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use wharf_config::store::{LOCK_TIMEOUT, WriteLock};
-use wharf_config::trust::{Trust, TrustStore, TrustSubject};
-use wharf_config::{Catalog, DefinitionState, Env, LoadOptions, Server, load};
+use wharf_config::trust::{TrustStore, TrustSubject};
+use wharf_config::{Catalog, Env, Problem, Server, ServerName, TrustReview};
 use wharf_protocol::transport::BoxFuture;
 
 /// Decides whether servers of a project may be used.
+///
+/// A closure that takes a [`Server`] and returns a decision is a decider:
+///
+/// ```
+/// use wharf::TrustDecision;
+/// use wharf::config::Server;
+///
+/// # fn takes(_: impl wharf::TrustDecider) {}
+/// # takes(
+/// |server: &Server| match server.definition.name.as_str() {
+///     "docs" => TrustDecision::Trust,
+///     _ => TrustDecision::Skip,
+/// }
+/// # );
+/// ```
 pub trait TrustDecider: Send + Sync + 'static {
     /// Decides about one server; its `trust` has what changed since it was trusted before.
     fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision>;
+}
+
+impl<F> TrustDecider for F
+where
+    F: Fn(&Server) -> TrustDecision + Send + Sync + 'static,
+{
+    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision> {
+        Box::pin(std::future::ready(self(server)))
+    }
 }
 
 /// A decision about a server.
@@ -23,141 +48,195 @@ pub trait TrustDecider: Send + Sync + 'static {
 pub enum TrustDecision {
     /// It may be used, now and later, until its entry changes.
     Trust,
+    /// It may be used by this runtime; the next start asks again.
+    TrustOnce,
     /// It is not used; the next start asks again.
     Skip,
     /// It is not used, now and later, until its entry changes.
     Refuse,
 }
 
-/// Asks about every untrusted server of a catalog; returns the catalog with the decisions applied.
+/// Asks about every untrusted server of a catalog, and applies the decisions to it. Returns a
+/// problem for each decision that could not be saved.
 pub(crate) async fn ask_about_untrusted(
-    catalog: Catalog,
+    catalog: &mut Catalog,
     decider: &dyn TrustDecider,
     env: &Arc<Env>,
-    load_options: LoadOptions,
-) -> Catalog {
+) -> Vec<Problem> {
     let mut decisions = Vec::new();
-    let is_open =
-        |it: &&Server| it.state == DefinitionState::Untrusted && it.trust != Trust::Refused;
-    for server in catalog.winners().into_iter().filter(is_open) {
+    for server in catalog.undecided() {
         // Files may change while the host decides; the decision is about the entry as shown.
-        let subject = TrustSubject::of(&server.definition, env);
+        let review = TrustReview::of(&server.definition, env);
         // A panic is not a decision.
         let answer = AssertUnwindSafe(async { decider.decide(server).await });
         match answer.catch_unwind().await {
             Ok(TrustDecision::Skip) | Err(_) => {}
-            Ok(decision) => decisions.push((subject, decision)),
+            Ok(decision) => decisions.push((review, decision)),
         }
     }
-    if decisions.is_empty() {
-        return catalog;
+    let mut unsaved = Vec::new();
+    for (review, decision) in decisions {
+        match decision {
+            TrustDecision::Trust | TrustDecision::TrustOnce => catalog.trust(&review, env),
+            TrustDecision::Refuse => catalog.refuse(&review),
+            TrustDecision::Skip => {}
+        }
+        if matches!(decision, TrustDecision::Trust | TrustDecision::Refuse) {
+            let (server, subject) = review.into_parts();
+            unsaved.push(UnsavedDecision { server, subject, decision });
+        }
+    }
+    if unsaved.is_empty() {
+        return Vec::new();
     }
     let env = Arc::clone(env);
-    let saving = tokio::task::spawn_blocking(move || {
-        save_decisions(&decisions, &env, load_options).unwrap_or(catalog)
-    });
-    match saving.await {
-        Ok(catalog) => catalog,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
+    let saving = tokio::task::spawn_blocking(move || save_decisions(unsaved, &env));
+    // The task is never aborted; it only fails while the program ends.
+    saving.await.unwrap_or_default()
 }
 
-/// Saves the decisions and loads the catalog again; `None` if that fails.
-fn save_decisions(
-    decisions: &[(TrustSubject, TrustDecision)],
-    env: &Env,
-    load_options: LoadOptions,
-) -> Option<Catalog> {
-    let home = env.wharf_home()?;
-    let _lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT).ok()?;
+/// A decision that is to count in later runs, too.
+struct UnsavedDecision {
+    server: ServerName,
+    subject: TrustSubject,
+    decision: TrustDecision,
+}
+
+/// Saves the decisions; returns a problem for each one if that fails.
+fn save_decisions(decisions: Vec<UnsavedDecision>, env: &Env) -> Vec<Problem> {
+    let Err(why) = try_save(&decisions, env) else { return Vec::new() };
+    let problem = |unsaved: UnsavedDecision| {
+        let message = format!("the trust decision counts for this run only: {why}");
+        let problem = Problem::warning("trust-not-stored", message);
+        problem.of_server(unsaved.server.as_str())
+    };
+    decisions.into_iter().map(problem).collect()
+}
+
+fn try_save(decisions: &[UnsavedDecision], env: &Env) -> Result<(), String> {
+    let home = env.wharf_home().ok_or("there is no home folder to store it in")?;
+    let lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT);
+    let _lock = lock.map_err(|error| error.to_string())?;
     let (mut record, problem) = TrustStore::load(env);
-    if problem.is_some() {
-        tracing::warn!("the trust file cannot be read, so no decision is saved");
-        return None;
+    if let Some(problem) = problem {
+        return Err(problem.message);
     }
-    for (subject, decision) in decisions {
+    for UnsavedDecision { subject, decision, .. } in decisions {
         match decision {
             TrustDecision::Trust => record.accept(subject),
             TrustDecision::Refuse => record.refuse(subject),
-            TrustDecision::Skip => {}
+            TrustDecision::TrustOnce | TrustDecision::Skip => {}
         }
     }
-    if let Err(error) = record.save() {
-        tracing::warn!(%error, "the trust decisions cannot be saved");
-        return None;
-    }
-    load(env, load_options).ok()
+    record.save().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use wharf_config::Platform;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use wharf_config::trust::Trust;
+    use wharf_config::{DefinitionState, LoadOptions, Platform, load};
 
     use super::*;
 
-    /// Trusts the server of one name.
-    struct TrustOnly(&'static str);
-
-    impl TrustDecider for TrustOnly {
-        fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision> {
-            let is_meant = server.definition.name.as_str() == self.0;
-            let decision = if is_meant { TrustDecision::Trust } else { TrustDecision::Skip };
-            Box::pin(std::future::ready(decision))
-        }
-    }
-
-    #[tokio::test]
-    async fn a_server_that_the_host_trusts_stays_trusted() {
-        let folder = tempfile::tempdir().unwrap();
-        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+    /// Makes a project with the servers `yes` and `no`.
+    fn project(folder: &Path) -> Arc<Env> {
+        let (home, project) = (folder.join("home"), folder.join("project"));
         std::fs::create_dir_all(home.join(".wharf")).unwrap();
         std::fs::create_dir_all(&project).unwrap();
         let servers = r#"{"mcpServers":{"yes":{"command":"a"},"no":{"command":"b"}}}"#;
         wharf_config::store::write(&project.join(".mcp.json"), servers).unwrap();
-        let env = Arc::new(Env::new(Platform::HOST, &project).with_home(&home));
-        let load_options = LoadOptions::default();
-        let states = |catalog: &Catalog| {
-            ["yes", "no"].map(|name| catalog.winner(name).map(|server| server.state))
-        };
-        let before = load(&env, load_options).unwrap();
-        assert_eq!(states(&before), [Some(DefinitionState::Untrusted); 2]);
-        let after = ask_about_untrusted(before, &TrustOnly("yes"), &env, load_options).await;
-        let expected = [Some(DefinitionState::Enabled), Some(DefinitionState::Untrusted)];
-        assert_eq!(states(&after), expected);
-        assert_eq!(states(&load(&env, load_options).unwrap()), expected, "the decision is saved");
+        Arc::new(Env::new(Platform::HOST, &project).with_home(&home))
     }
 
-    /// Refuses every server, and counts the prompts.
-    #[derive(Default)]
-    struct RefuseAll(std::sync::atomic::AtomicUsize);
+    fn loaded(env: &Env) -> Catalog {
+        load(env, LoadOptions::default()).unwrap()
+    }
 
-    impl TrustDecider for RefuseAll {
-        fn decide<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, TrustDecision> {
-            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            Box::pin(std::future::ready(TrustDecision::Refuse))
+    fn states(catalog: &Catalog) -> [Option<DefinitionState>; 2] {
+        ["yes", "no"].map(|name| catalog.winner(name).map(|server| server.state))
+    }
+
+    const UNTRUSTED: Option<DefinitionState> = Some(DefinitionState::Untrusted);
+    const ENABLED: Option<DefinitionState> = Some(DefinitionState::Enabled);
+
+    fn trust_one(decision: TrustDecision) -> impl Fn(&Server) -> TrustDecision {
+        move |server| match server.definition.name.as_str() {
+            "yes" => decision,
+            _ => TrustDecision::Skip,
         }
+    }
+
+    #[tokio::test]
+    async fn a_decision_counts_now_and_in_later_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = project(folder.path());
+        let mut catalog = loaded(&env);
+        assert_eq!(states(&catalog), [UNTRUSTED; 2]);
+        let decider = trust_one(TrustDecision::Trust);
+        let problems = ask_about_untrusted(&mut catalog, &decider, &env).await;
+        assert!(problems.is_empty() && catalog.is_folder_trusted);
+        assert_eq!(states(&catalog), [ENABLED, UNTRUSTED]);
+        assert_eq!(states(&loaded(&env)), [ENABLED, UNTRUSTED], "the decision is saved");
+    }
+
+    #[tokio::test]
+    async fn a_decision_for_one_run_is_not_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = project(folder.path());
+        let mut catalog = loaded(&env);
+        let decider = trust_one(TrustDecision::TrustOnce);
+        assert!(ask_about_untrusted(&mut catalog, &decider, &env).await.is_empty());
+        assert_eq!(states(&catalog), [ENABLED, UNTRUSTED]);
+        assert_eq!(states(&loaded(&env)), [UNTRUSTED; 2]);
     }
 
     #[tokio::test]
     async fn a_refused_server_is_not_asked_about_again() {
         let folder = tempfile::tempdir().unwrap();
-        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
-        std::fs::create_dir_all(home.join(".wharf")).unwrap();
-        std::fs::create_dir_all(&project).unwrap();
-        let servers = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
-        wharf_config::store::write(&project.join(".mcp.json"), servers).unwrap();
-        let env = Arc::new(Env::new(Platform::HOST, &project).with_home(&home));
-        let (load_options, refuse_all) = (LoadOptions::default(), RefuseAll::default());
+        let env = project(folder.path());
+        let asked = Arc::new(AtomicUsize::new(0));
+        let refuse_all = {
+            let asked = Arc::clone(&asked);
+            move |_: &Server| {
+                asked.fetch_add(1, Ordering::Relaxed);
+                TrustDecision::Refuse
+            }
+        };
         for _ in 0..2 {
-            let catalog = ask_about_untrusted(
-                load(&env, load_options).unwrap(),
-                &refuse_all,
-                &env,
-                load_options,
-            )
-            .await;
-            assert_eq!(catalog.winner("a").unwrap().trust, Trust::Refused);
+            let mut catalog = loaded(&env);
+            ask_about_untrusted(&mut catalog, &refuse_all, &env).await;
+            assert_eq!(catalog.winner("yes").unwrap().trust, Trust::Refused);
         }
-        assert_eq!(refuse_all.0.into_inner(), 1);
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "once for each server");
+    }
+
+    #[tokio::test]
+    async fn a_decision_that_cannot_be_saved_counts_now_and_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = project(folder.path());
+        let homeless = Arc::new(Env::new(Platform::HOST, &env.cwd));
+        let mut catalog = loaded(&homeless);
+        let decider = trust_one(TrustDecision::Trust);
+        let problems = ask_about_untrusted(&mut catalog, &decider, &homeless).await;
+        assert_eq!(states(&catalog), [ENABLED, UNTRUSTED]);
+        assert_eq!(problems.len(), 1);
+        assert_eq!(
+            problems[0].message,
+            "the trust decision counts for this run only: there is no home folder to store it in"
+        );
+        assert_eq!(problems[0].server.as_deref(), Some("yes"));
+    }
+
+    #[tokio::test]
+    async fn a_decider_that_panics_has_not_decided() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = project(folder.path());
+        let mut catalog = loaded(&env);
+        let decider = |_: &Server| -> TrustDecision { panic!("on purpose") };
+        assert!(ask_about_untrusted(&mut catalog, &decider, &env).await.is_empty());
+        assert_eq!(states(&catalog), [UNTRUSTED; 2]);
     }
 }

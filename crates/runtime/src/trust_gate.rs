@@ -2,7 +2,8 @@
 //!
 //! Only a winner that is enabled, valid and trusted becomes [`TrustedServer`]; no other code of the
 //! runtime creates one. In an untrusted folder, the servers of the user and every `!command` run in
-//! the home folder: `npx` and `python -m` prefer files of the folder in which they are started.
+//! the home folder: `npx` and `python -m` prefer files of the folder in which they are started. A
+//! server of the embedding program runs in the folder that the program says.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -131,17 +132,20 @@ impl FolderRule<'_> {
     fn trusted_server(&self, definition: &Definition, spec: &ServerSpec) -> TrustedServer {
         let level = definition.source.level;
         let usual = self.usual_folder(definition);
-        let folder =
-            match &spec.transport {
-                Transport::Stdio(launch) => {
-                    let own = launch.cwd.as_ref().filter(|cwd| !cwd.expose().is_empty());
-                    Some(own.map_or_else(
-                        || usual.clone(),
-                        |cwd| self.env.path_from(cwd.expose(), &usual),
-                    ))
-                }
-                Transport::Http(_) | Transport::Sse(_) => None,
-            };
+        let folder = match &spec.transport {
+            Transport::Stdio(launch) => {
+                let own = launch.cwd.as_ref().filter(|cwd| !cwd.expose().is_empty());
+                Some(own.map_or_else(
+                    || usual.clone(),
+                    |cwd| match level {
+                        // A path from code is literal: it may begin with `~`.
+                        Level::Program => usual.join(cwd.expose()),
+                        _ => self.env.path_from(cwd.expose(), &usual),
+                    },
+                ))
+            }
+            Transport::Http(_) | Transport::Sse(_) | Transport::Custom(_) => None,
+        };
         let is_own = matches!(level, Level::User | Level::Builtin);
         TrustedServer {
             // The trust prompt does not mention this token, so a server of a project does not get
@@ -158,8 +162,9 @@ impl FolderRule<'_> {
 
     /// Returns the folder for an entry without `cwd`.
     fn usual_folder(&self, definition: &Definition) -> PathBuf {
-        // An untrusted definition of a project does not get here.
-        if definition.source.level == Level::Project || self.is_trusted {
+        // An untrusted definition of a project does not get here. The program decides itself in
+        // which folder its servers run.
+        if matches!(definition.source.level, Level::Project | Level::Program) || self.is_trusted {
             return definition.folder.to_path_buf();
         }
         // Without a home folder, use one that no repository writes to.
@@ -225,6 +230,7 @@ impl TrustedServer {
         let values = match &self.spec.transport {
             Transport::Stdio(launch) => &launch.env,
             Transport::Http(endpoint) | Transport::Sse(endpoint) => &endpoint.headers,
+            Transport::Custom(_) => return None,
         };
         let is_command =
             |(_, value): &(String, ConfigValue)| matches!(value, ConfigValue::Command(_));

@@ -24,7 +24,7 @@ async fn metas() -> Vec<Value> {
         .with_home(folder.path())
         .with_system_root(folder.path())
         .with_variable("WHARF_MCP_SERVERS", json!({ "fs": entry }).to_string());
-    let options = Options::new(env).one_shot();
+    let options = Options::new(env).store_in_wharf_home().one_shot();
     let loaded = discover_and_load_mcp_tools(folder.path(), options, LoadOptions::default()).await;
     let runtime = loaded.runtime.unwrap();
     let (nothing, options) = (Json::object(), CallOptions::default());
@@ -37,9 +37,9 @@ async fn metas() -> Vec<Value> {
     );
     let span = tracing::info_span!("agent");
     span.set_parent(opentelemetry::Context::new().with_remote_span_context(parent)).unwrap();
-    let outcome = runtime.call("mcp_fs_echo", &nothing, &options).instrument(span).await;
+    let outcome = runtime.call("mcp_fs_echo", &nothing).into_future().instrument(span).await;
     assert!(outcome.ok(), "{}", outcome.text);
-    assert!(runtime.call("mcp_fs_echo", &nothing, &options).await.ok());
+    assert!(runtime.call("mcp_fs_echo", &nothing).await.ok());
     runtime.shutdown().await;
     actor_log.metas()
 }

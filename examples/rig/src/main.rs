@@ -11,7 +11,6 @@
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rig_agent::AgentBuilder;
@@ -19,9 +18,9 @@ use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::providers::openai::{GPT_5_2, OpenAI};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
 use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
-use wharf::call::{Outcome, CallErrorReason};
+use wharf::call::{CallErrorReason, Outcome};
 use wharf::config::text::clean;
-use wharf::config::{Env, LoadOptions, Platform};
+use wharf::config::{Env, LoadOptions};
 use wharf::protocol::Json;
 use wharf::protocol::transport::BoxFuture;
 use wharf::tools::Tool;
@@ -32,11 +31,12 @@ const MOST_TURNS: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let env = environment()?;
+    let env = Env::of_process();
     let has_key = env.nonempty_variable("OPENAI_API_KEY").is_some();
     let folder = env.cwd.clone();
     let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
-    let loaded = discover_and_load_mcp_tools(&folder, options, LoadOptions::default()).await;
+    let load_options = LoadOptions { with_defaults: true, ..LoadOptions::default() };
+    let loaded = discover_and_load_mcp_tools(&folder, options, load_options).await;
     for trouble in &loaded.errors {
         eprintln!("{}: {}", trouble.path, clean(&trouble.error));
     }
@@ -115,18 +115,6 @@ fn list(tools: &[DynamicTool]) {
         println!("    {}", clean(&definition.description));
         println!("    {}", clean(&definition.parameters.to_string()));
     }
-}
-
-/// Reads the environment of this process. The library never does that itself.
-fn environment() -> io::Result<Env> {
-    let variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let env = Env::new(Platform::HOST, std::env::current_dir()?).with_variables(variables);
-    let home = env.nonempty_variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
-    Ok(match home.map(PathBuf::from) {
-        Some(home) => env.with_home(home),
-        None => env,
-    })
 }
 
 /// Asks the person at the terminal before a tool runs.

@@ -46,6 +46,11 @@ fn config_is_plain_code() {
 }
 
 #[test]
+fn libraries_never_read_the_environment_by_themselves() {
+    check(&sources::LIBRARIES_TAKE_AN_ENV);
+}
+
+#[test]
 fn libraries_never_touch_the_terminal() {
     check(&sources::LIBRARIES_ARE_SILENT);
 }

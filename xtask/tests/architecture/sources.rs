@@ -12,17 +12,35 @@ const PRINTING: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!
 /// Crates that may print; all others are libraries.
 const NOT_LIBRARIES: [&str; 3] = ["crates/benches/", "crates/cli/", "crates/testkit/"];
 
+/// The crates that other programs embed.
+const EMBEDDED: [&str; 3] = ["crates/config/src/", "crates/protocol/src/", "crates/runtime/src/"];
+
+/// The one file of the libraries that reads the environment of the process.
+const READS_THE_PROCESS: &str = "crates/config/src/env/process.rs";
+
 pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
-    says: "`wharf-config` uses no async, network, processes or process environment",
-    fix: "take an `Env`; async code and processes belong to the runtime",
+    says: "`wharf-config` uses no async, network or processes",
+    fix: "async code and processes belong to the runtime",
     find: |tree| {
         search(tree, &|path| path.starts_with("crates/config/src/"), &|code| {
             let mut found = words(code, &["async"]);
-            for path in ["std::env", "std::net", "std::process", "which::which"] {
+            for path in ["std::net", "std::process", "which::which"] {
                 found.extend(lines_that_name(code, path).into_iter().map(|line| (line, path)));
             }
             found
         })
+    },
+};
+
+pub(crate) const LIBRARIES_TAKE_AN_ENV: Rule = Rule {
+    says: "a library reads the environment of the process only in `Env::of_process`, and calls \
+           that nowhere",
+    fix: "take an `Env`; the program decides where it comes from",
+    find: |tree| {
+        let is_bound = |path: &str| {
+            EMBEDDED.iter().any(|folder| path.starts_with(folder)) && path != READS_THE_PROCESS
+        };
+        search(tree, &is_bound, &environment)
     },
 };
 
@@ -49,9 +67,7 @@ pub(crate) const CLI_ENVIRONMENT: Rule = Rule {
     find: |tree| {
         let is_bound =
             |path: &str| path.starts_with("crates/cli/src/") && path != "crates/cli/src/host.rs";
-        search(tree, &is_bound, &|code| {
-            lines_that_name(code, "std::env").into_iter().map(|line| (line, "std::env")).collect()
-        })
+        search(tree, &is_bound, &environment)
     },
 };
 
@@ -126,6 +142,16 @@ fn violations(file: &SourceFile, mut found: Vec<LineMatch>) -> Vec<Violation> {
         .collect()
 }
 
+/// Finds the two ways to read the environment of the process. `split_paths` reads only its argument.
+fn environment(code: &str) -> Vec<LineMatch> {
+    let harmless = lines_that_name(code, "std::env::split_paths");
+    let lines = lines_that_name(code, "std::env").into_iter();
+    let mut found: Vec<LineMatch> =
+        lines.filter(|line| !harmless.contains(line)).map(|line| (line, "std::env")).collect();
+    found.extend(words(code, &["of_process"]));
+    found
+}
+
 fn words(code: &str, wanted: &[&'static str]) -> Vec<LineMatch> {
     let lines = |word| find_words(code, word).into_iter().map(|at| line_of(code, at));
     wanted.iter().flat_map(|&word| lines(word).map(move |line| (line, word))).collect()
@@ -158,15 +184,14 @@ mod tests {
         CONFIG_IS_PLAIN.check(
             &[(
                 "crates/config/src/a.rs",
-                "//! async fn, std::env\nuse std::{net, fs};\nasync fn a() {}\nlet b = \"async\";\n\
-                 std::env::temp_dir();\nstd::process::id();\nwhich::which(x);\nwhich::which_in(x);\n",
+                "//! async fn, std::net\nuse std::{net, fs};\nasync fn a() {}\nlet b = \"async\";\n\
+                 std::process::id();\nwhich::which(x);\nwhich::which_in(x);\n",
             )],
             &[
                 "crates/config/src/a.rs:2: `std::net`",
                 "crates/config/src/a.rs:3: `async`",
-                "crates/config/src/a.rs:5: `std::env`",
-                "crates/config/src/a.rs:6: `std::process`",
-                "crates/config/src/a.rs:7: `which::which`",
+                "crates/config/src/a.rs:5: `std::process`",
+                "crates/config/src/a.rs:6: `which::which`",
             ],
         );
     }
@@ -175,12 +200,31 @@ mod tests {
     fn tests_of_config_and_other_crates_may_do_more() {
         CONFIG_IS_PLAIN.check(
             &[
-                ("crates/config/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::env;\n}\n"),
-                ("crates/config/src/a/tests.rs", "use std::env;"),
-                ("crates/config/tests/b.rs", "use std::env;"),
+                ("crates/config/src/a.rs", "#[cfg(test)]\nmod tests {\n    use std::net;\n}\n"),
+                ("crates/config/src/a/tests.rs", "use std::net;"),
+                ("crates/config/tests/b.rs", "use std::net;"),
                 ("crates/runtime/src/c.rs", "async fn c() {}"),
             ],
             &[],
+        );
+    }
+
+    #[test]
+    fn a_library_that_reads_the_environment_is_found() {
+        LIBRARIES_TAKE_AN_ENV.check(
+            &[
+                (READS_THE_PROCESS, "std::env::vars_os(); fn of_process() {}"),
+                ("crates/config/src/a.rs", "//! Env::of_process\nuse std::{env, fs};\n"),
+                ("crates/runtime/src/b.rs", "Options::new(Env::of_process());"),
+                ("crates/protocol/src/c.rs", "std::env::temp_dir();\nstd::env::split_paths(x);"),
+                ("crates/runtime/src/tests.rs", "std::env::temp_dir();"),
+                ("crates/runtime/examples/d.rs", "Env::of_process();"),
+            ],
+            &[
+                "crates/config/src/a.rs:2: `std::env`",
+                "crates/runtime/src/b.rs:1: `of_process`",
+                "crates/protocol/src/c.rs:1: `std::env`",
+            ],
         );
     }
 
@@ -214,12 +258,13 @@ mod tests {
             &[
                 ("crates/cli/src/host.rs", "use std::env;"),
                 ("crates/cli/src/main.rs", "//! x\nuse std::{env, io};"),
-                ("crates/cli/src/commands/host.rs", "std::env::var(x)"),
+                ("crates/cli/src/commands/host.rs", "std::env::var(x)\nEnv::of_process()"),
                 ("crates/cli/tests/a.rs", "use std::env;"),
             ],
             &[
                 "crates/cli/src/main.rs:2: `std::env`",
                 "crates/cli/src/commands/host.rs:1: `std::env`",
+                "crates/cli/src/commands/host.rs:2: `of_process`",
             ],
         );
     }

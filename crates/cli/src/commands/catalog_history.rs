@@ -16,7 +16,10 @@ pub(crate) struct CatalogHistory(BTreeMap<ServerName, EarlierRun>);
 impl CatalogHistory {
     /// Reads the stored records. Does not connect.
     pub(crate) fn load(catalog: &Catalog, invocation: &Invocation) -> Self {
-        Self(wharf::earlier_runs(catalog, &Options::new(invocation.env.clone())))
+        Self(wharf::earlier_runs(
+            catalog,
+            &Options::new(invocation.env.clone()).store_in_wharf_home(),
+        ))
     }
 
     /// Returns how many tools a server had at the last connection. The records belong to the

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use wharf_config::settings::{self, Settings};
+use wharf_config::settings::{self, Settings, SettingsFileError};
 use wharf_config::text::clean;
 
 use super::{Exit, Failure, Invocation};
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ConfigArgs, invocation: &Invocation) -> Result<Exit, Fa
 
 fn get(key: Option<&str>, invocation: &Invocation) -> Result<Exit, Failure> {
     // Report an unknown key before any file is read.
-    let wanted = key.map(settings::find).transpose()?;
+    let wanted = key.map(settings::find).transpose().map_err(SettingsFileError::from)?;
     let (ui, env) = (&invocation.ui, &invocation.env);
     let (settings, problems) = Settings::load_from(env, invocation.settings_files());
     let values = settings.iter();

@@ -35,6 +35,7 @@ impl Invocation {
         let options = LoadOptions {
             without_project: flags.no_project,
             trust_project: flags.trust_project || matches!(variable, Some("1" | "true")),
+            with_defaults: true,
             ..LoadOptions::default()
         };
         let ui = Ui::new(flags, terminal, &env);

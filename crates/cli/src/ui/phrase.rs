@@ -59,6 +59,7 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
 pub(crate) fn source(source: &Source) -> String {
     match source.level {
         Level::Builtin => "Wharf defaults".to_owned(),
+        Level::Program => clean(source.provider_name),
         Level::Env => "variable".to_owned(),
         Level::Project | Level::User => {
             format!("{} · {}", clean(source.provider_name), source.level.word())
@@ -70,6 +71,7 @@ pub(crate) fn source(source: &Source) -> String {
 pub(crate) fn place(source: &Source, line: u32, env: &Env) -> String {
     match source.level {
         Level::Builtin => "built in".to_owned(),
+        Level::Program => clean(source.provider_name),
         Level::Env => clean(&source.path.to_string_lossy()),
         Level::Project | Level::User => format!("{}:{line}", path(&source.path, env)),
     }

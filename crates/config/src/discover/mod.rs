@@ -170,7 +170,7 @@ fn locate(
     for (file_index, file) in program.files.iter().enumerate() {
         let folders = match file.level {
             Level::Project => scan.folders.as_slice(),
-            Level::User | Level::Builtin => working_folder,
+            Level::Program | Level::User | Level::Builtin => working_folder,
             Level::Env if scan.env.nonempty_variable(file.template.linux).is_some() => {
                 working_folder
             }

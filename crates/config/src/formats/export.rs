@@ -61,12 +61,18 @@ impl ExportStyle {
             return Err(why.to_owned());
         }
         let mut entry = Map::new();
+        let position = match portable.kind {
+            TransportKind::Stdio => 0,
+            TransportKind::Http => 1,
+            TransportKind::Sse => 2,
+            TransportKind::Custom(_) => return Err("it exists only in this program".to_owned()),
+        };
         if let Some(type_words) = self.type_words {
-            entry.insert("type".to_owned(), type_words[portable.kind as usize].into());
+            entry.insert("type".to_owned(), type_words[position].into());
         }
         match portable.kind {
             TransportKind::Stdio => self.write_launch(portable, &mut entry)?,
-            TransportKind::Http | TransportKind::Sse => self.write_endpoint(portable, &mut entry),
+            _ => self.write_endpoint(portable, &mut entry),
         }
         self.write_limits(portable, &mut entry);
         if let (Some(key), Some(tools)) = (self.filters[0], &portable.include_tools) {

@@ -49,7 +49,9 @@ pub(super) fn read_for_program(scan: &mut Scan<'_>, program: &Program) -> Vec<Pr
         let level = file.level;
         let folders = match level {
             Level::Project => scan.folders.clone(),
-            Level::User | Level::Builtin => vec![Arc::clone(&scan.working_folder)],
+            Level::Program | Level::User | Level::Builtin => {
+                vec![Arc::clone(&scan.working_folder)]
+            }
             Level::Env => {
                 let path = PathBuf::from(file.template.linux);
                 let root = scan.variable(&path);

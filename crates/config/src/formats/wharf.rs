@@ -23,7 +23,7 @@ pub(super) const VARIABLE_PROGRAM: Program =
 pub(super) const ONE_OFF_PROGRAM: Program = Program {
     priority: 110,
     dialect: Dialect::NATIVE,
-    ..Program::new(crate::one_off::ONE_OFF, "command line")
+    ..Program::new(crate::catalog::ONE_OFF, "command line")
 };
 
 /// The built-in default servers; see `defaults`.

@@ -106,7 +106,7 @@ fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
 fn ensure_in_project(definition: &Definition) -> Result<(), ManageError> {
     match definition.source.level {
         Level::Project => ensure_inside(&definition.folder, &definition.source.path),
-        Level::Env | Level::User | Level::Builtin => Ok(()),
+        Level::Program | Level::Env | Level::User | Level::Builtin => Ok(()),
     }
 }
 

@@ -52,6 +52,9 @@ pub(crate) fn translate(
     let kind = spec::check_transport(definition).map_err(|invalid| invalid.to_string())?;
     let translator = Translator { definition, env, write_variable };
     let fields = &definition.fields;
+    if fields.custom.is_some() {
+        return Err("it exists only in this program".to_owned());
+    }
     if fields.headers_helper.is_some() {
         return Err("its headers come from a program".to_owned());
     }

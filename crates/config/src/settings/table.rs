@@ -1,7 +1,5 @@
 //! The table of all settings: keys, value kinds, defaults, and what a project may set.
 
-use crate::document::{Node, Value};
-
 use super::SettingValue;
 
 /// One setting.
@@ -176,35 +174,16 @@ impl Setting {
         self.parse(self.default).unwrap_or_else(|| SettingValue::Text(self.default.to_owned()))
     }
 
-    /// Reads the typed value of a file. In a list, items that are not strings are skipped.
-    pub(super) fn read_node(&self, node: &Node) -> Option<SettingValue> {
-        match (&node.value, self.kind) {
-            (Value::Bool(truth), SettingKind::Bool) => Some(SettingValue::Bool(*truth)),
-            (Value::Number(digits), SettingKind::Number) => self.parse(&digits.replace('_', "")),
-            (Value::String(text), SettingKind::Word(_)) => self.parse(text),
-            // One mistake in a list of exclusions must not include what is excluded.
-            (Value::String(text), SettingKind::List) => {
-                Some(SettingValue::List(vec![text.clone()]))
-            }
-            (Value::List(list), SettingKind::List) => {
-                let words = list.iter().filter_map(Node::as_str);
-                Some(SettingValue::List(words.map(str::to_owned).collect()))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the lines of list items that are not strings, or the line of a value that is not a
-    /// list.
-    pub(super) fn lines_of_non_strings(&self, node: &Node) -> Vec<u32> {
-        match (&node.value, self.kind) {
-            (Value::List(list), SettingKind::List) => {
-                let wrong = list.iter().filter(|item| item.as_str().is_none());
-                wrong.map(|item| item.line).collect()
-            }
-            (Value::String(_), SettingKind::List) => vec![node.line],
-            _ => Vec::new(),
-        }
+    /// Returns a value from code if it is valid.
+    pub(super) fn check(&self, value: SettingValue) -> Option<SettingValue> {
+        let is_valid = match (&value, self.kind) {
+            (SettingValue::Bool(_), SettingKind::Bool)
+            | (SettingValue::List(_), SettingKind::List) => true,
+            (SettingValue::Number(number), SettingKind::Number) => *number >= self.minimum,
+            (SettingValue::Text(word), SettingKind::Word(words)) => words.contains(&word.as_str()),
+            _ => false,
+        };
+        is_valid.then_some(value)
     }
 
     /// Describes the valid values, to follow "must be".

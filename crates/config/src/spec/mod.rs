@@ -61,6 +61,7 @@ pub(crate) fn build_spec(definition: &Definition, env: &Env, files: &NamedFiles)
         TransportKind::Stdio => Some(Transport::Stdio(builder.launch())),
         TransportKind::Http => builder.endpoint().map(Transport::Http),
         TransportKind::Sse => builder.endpoint().map(Transport::Sse),
+        TransportKind::Custom(_) => definition.fields.custom.clone().map(Transport::Custom),
     };
     let fields = &definition.fields;
     let oauth = fields.oauth.as_ref().map(|oauth| builder.oauth(oauth));

@@ -31,7 +31,12 @@ impl World {
         let env = Env::new(Platform::Linux, root.join("project"))
             .with_home(root.join("home"))
             .with_system_root(root.join("system"));
-        Self { folder, root, env, options: LoadOptions::default() }
+        Self {
+            folder,
+            root,
+            env,
+            options: LoadOptions { with_defaults: true, ..LoadOptions::default() },
+        }
     }
 
     /// Writes a file; see [`World::path`].

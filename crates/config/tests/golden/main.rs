@@ -82,7 +82,8 @@ fn check(name: &str) {
 
 fn output_on(case: &Case, platform: Platform) -> String {
     let machine = case.create_on(platform);
-    let options = LoadOptions { trust_project: true, ..LoadOptions::default() };
+    let options =
+        LoadOptions { trust_project: true, with_defaults: true, ..LoadOptions::default() };
     let catalog = load(&machine.env, options).expect("a catalog");
     render::catalog(&catalog, &machine)
 }

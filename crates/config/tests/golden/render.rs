@@ -88,7 +88,7 @@ fn unresolved_values(server: &Server) -> Map<String, Value> {
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
             ("headers", &endpoint.headers)
         }
-        None => return Map::new(),
+        Some(Transport::Custom(_)) | None => return Map::new(),
     };
     let word = |value: &ConfigValue| match value {
         ConfigValue::Literal(_) => None,

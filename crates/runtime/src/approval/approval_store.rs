@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wharf_config::store::{self, LOCK_TIMEOUT, StoreError, WriteLock};
 
-use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
+use super::approver::ApprovalLifetime;
+use super::decision::{GrantScope, ProposedCall};
 use super::grants::{GrantCheck, Grants};
 use super::revoke::RememberedApproval;
 
@@ -43,6 +44,11 @@ impl ApprovalStore {
     pub(crate) fn new(home: Option<&Path>) -> Self {
         let home = home.map(Path::to_owned);
         Self { home, session: Mutex::default(), unwritten: Mutex::default() }
+    }
+
+    /// Tells whether approvals are stored in a file, so that reading them takes time.
+    pub(super) fn has_file(&self) -> bool {
+        self.home.is_some()
     }
 
     /// Tells whether an earlier approval covers a call.
@@ -93,10 +99,10 @@ impl ApprovalStore {
             return Err(ApprovalStoreError::NotPinned);
         }
         let kept = match lifetime {
-            ApprovalLifetime::Session => Ok(()),
+            ApprovalLifetime::View | ApprovalLifetime::Session => Ok(()),
             ApprovalLifetime::Permanent => self.change(|grants| grants.add(call, scope)),
         };
-        if lifetime == ApprovalLifetime::Session || kept.is_err() {
+        if lifetime != ApprovalLifetime::Permanent || kept.is_err() {
             self.session().add(call, scope);
         } else {
             self.session().unpin(call);
@@ -171,22 +177,14 @@ fn file_in(home: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use wharf_config::Approval;
-    use wharf_protocol::view::ToolHints;
 
-    use super::super::decision::ApprovalRequest;
+    use super::super::approver::ApprovalRequest;
     use super::super::grants::Grant;
     use super::*;
 
     fn call(tool: &str, definition: &str) -> ProposedCall {
         ProposedCall {
-            request: ApprovalRequest {
-                server: "fs".into(),
-                tool: tool.into(),
-                arguments: "{}".parse().unwrap(),
-                annotations: None,
-                hints: ToolHints::default(),
-                provider_name: String::new(),
-            },
+            request: ApprovalRequest::new("fs", tool, "{}".parse().unwrap()),
             policy: Approval::Ask,
             is_withheld: false,
             definition: definition.into(),

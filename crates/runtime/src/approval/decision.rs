@@ -2,80 +2,22 @@
 //!
 //! Annotations of a tool count only if the tool is live and pinned. A call that a person typed
 //! needs no approval, but `deny` and withheld tools also apply to it. Without an approver, a call
-//! that needs approval is denied.
+//! that needs approval is denied. A call of a view needs the agreement of the approver of the view,
+//! and of those of the views that it was made from.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use wharf_config::Approval;
 use wharf_config::text::clip;
-use wharf_protocol::Json;
-use wharf_protocol::transport::BoxFuture;
-use wharf_protocol::view::ToolHints;
+use wharf_config::{Approval, Problem, ServerName};
 
-use super::approval_store::ApprovalStore;
+use super::approval_store::{ApprovalStore, ApprovalStoreError};
+use super::approver::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin};
+use super::grants::Grants;
 use crate::call::clip_message;
 use crate::call::{CallError, CallErrorReason};
-
-/// Approves calls: asks a person, or decides by rules of the host.
-pub trait Approver: Send + Sync + 'static {
-    /// Returns the answer to one request. The future is dropped when the call is cancelled.
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer>;
-}
-
-/// A call that needs approval.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ApprovalRequest {
-    /// The server.
-    pub server: String,
-    /// The raw name of the tool.
-    pub tool: String,
-    /// The arguments in full: the approver must show these, not a summary by the model.
-    pub arguments: Json,
-    /// The annotations of the tool, unchanged. They are claims of the server.
-    pub annotations: Option<Json>,
-    /// The hints read from the annotations.
-    pub hints: ToolHints,
-    /// The program whose file defines the server.
-    pub provider_name: String,
-}
-
-/// The answer to an [`ApprovalRequest`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ApprovalAnswer {
-    /// Yes, for this call only.
-    Yes,
-    /// No. The model gets the reason.
-    No {
-        /// The reason, if there is one.
-        reason: Option<String>,
-    },
-    /// Yes, for this and later calls of this tool.
-    AlwaysTool(ApprovalLifetime),
-    /// Yes, for this and later calls of every tool of this server.
-    AlwaysServer(ApprovalLifetime),
-}
-
-/// How long an approval counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalLifetime {
-    /// Until the runtime ends.
-    Session,
-    /// Until the definition or the tool changes, also in later runs.
-    Permanent,
-}
-
-/// Who makes a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CallOrigin {
-    /// A person who typed the call.
-    Person,
-    /// A model, or a program on its behalf.
-    #[default]
-    Agent,
-}
+use crate::event::{Event, EventSender};
 
 /// A call that has not been approved yet, with everything that decides about it.
 #[derive(Debug, Clone)]
@@ -92,18 +34,77 @@ pub(crate) struct ProposedCall {
     pub(crate) pin: Option<String>,
 }
 
-/// Decides about calls.
+/// Decides about the calls of a runtime, or of a view.
+#[derive(Clone)]
 pub(crate) struct Approvals {
-    approver: Option<Arc<dyn Approver>>,
     store: Arc<ApprovalStore>,
+    /// All of these must agree; the first belongs to the runtime or the view itself.
+    approvers: Vec<Arc<ViewApprover>>,
     /// How the host can be told not to ask, for example ``the flag `--yes` ``. Part of a hint.
-    bypass_hint: Option<String>,
+    bypass_hint: Option<Arc<str>>,
+    /// Gets a problem for each answer that could not be stored.
+    events: EventSender,
+}
+
+/// An approver, and its answers that count for one view.
+struct ViewApprover {
+    approver: Option<Arc<dyn Approver>>,
+    grants: Mutex<Grants>,
+    /// The same approver in the view that this view was made from: what it approved there counts.
+    above: Option<Arc<Self>>,
+}
+
+impl ViewApprover {
+    fn new(approver: Option<Arc<dyn Approver>>, above: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { approver, grants: Mutex::default(), above })
+    }
+
+    /// Tells whether an earlier answer for this view, or for one above it, covers a call.
+    fn has_approved(&self, call: &ProposedCall) -> bool {
+        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_covered = !grants.grants.is_empty() && grants.check_and_pin(call).is_covered();
+        drop(grants);
+        is_covered || self.above.as_ref().is_some_and(|above| above.has_approved(call))
+    }
 }
 
 impl Approvals {
     /// Uses these stored approvals and, if there is one, this approver.
-    pub(crate) fn new(store: ApprovalStore, approver: Option<Arc<dyn Approver>>) -> Self {
-        Self { approver, store: Arc::new(store), bypass_hint: None }
+    pub(crate) fn new(
+        store: ApprovalStore,
+        approver: Option<Arc<dyn Approver>>,
+        events: EventSender,
+    ) -> Self {
+        let approvers = vec![ViewApprover::new(approver, None)];
+        Self { store: Arc::new(store), approvers, bypass_hint: None, events }
+    }
+
+    /// Returns the approvals of a view of the runtime. The approver of the view replaces that of
+    /// the runtime.
+    pub(crate) fn of_view(&self, approver: Option<Arc<dyn Approver>>) -> Self {
+        match approver {
+            Some(own) => {
+                Self { approvers: vec![ViewApprover::new(Some(own), None)], ..self.clone() }
+            }
+            None => self.with_same_approver(),
+        }
+    }
+
+    /// Returns the approvals of a view that is made from the view of these. Its own approver can
+    /// deny more calls, and allow no more.
+    pub(crate) fn of_narrower_view(&self, approver: Option<Arc<dyn Approver>>) -> Self {
+        let Some(own) = approver else { return self.with_same_approver() };
+        let own = ViewApprover::new(Some(own), None);
+        let approvers = std::iter::once(own).chain(self.approvers.iter().cloned()).collect();
+        Self { approvers, ..self.clone() }
+    }
+
+    fn with_same_approver(&self) -> Self {
+        let mut approvers = self.approvers.clone();
+        if let Some(first) = approvers.first_mut() {
+            *first = ViewApprover::new(first.approver.clone(), Some(Arc::clone(first)));
+        }
+        Self { approvers, ..self.clone() }
     }
 
     /// Returns the stored approvals.
@@ -113,7 +114,7 @@ impl Approvals {
 
     /// Sets the text that tells a person how to allow calls without being asked.
     #[must_use]
-    pub(crate) fn with_bypass_hint(mut self, bypass_hint: impl Into<String>) -> Self {
+    pub(crate) fn with_bypass_hint(mut self, bypass_hint: &str) -> Self {
         self.bypass_hint = Some(bypass_hint.into());
         self
     }
@@ -135,42 +136,75 @@ impl Approvals {
         {
             return Ok(());
         }
-        let Some(approver) = &self.approver else { return Err(self.no_approver(&call)) };
+        for approver in &self.approvers {
+            if !approver.has_approved(&call) {
+                self.ask(approver, &call).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, own: &Arc<ViewApprover>, call: &ProposedCall) -> Result<(), CallError> {
+        let Some(approver) = &own.approver else { return Err(self.no_approver(call)) };
         let approval = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
         // An approver that panics has not approved; only this call fails.
         let Ok(answer) = approval.catch_unwind().await else {
             let message = "the call was not approved: the approver failed";
             return Err(CallError::not_run(CallErrorReason::Denied, message));
         };
-        match answer {
-            ApprovalAnswer::Yes => Ok(()),
-            ApprovalAnswer::No { reason } => Err(denied(reason.as_deref())),
-            ApprovalAnswer::AlwaysTool(lifetime) => {
-                self.remember(call, GrantScope::Tool, lifetime).await;
-                Ok(())
-            }
-            ApprovalAnswer::AlwaysServer(lifetime) => {
-                self.remember(call, GrantScope::Server, lifetime).await;
-                Ok(())
-            }
+        let (scope, lifetime) = match answer {
+            ApprovalAnswer::Yes => return Ok(()),
+            ApprovalAnswer::No { reason } => return Err(denied(reason.as_deref())),
+            ApprovalAnswer::AlwaysTool(lifetime) => (GrantScope::Tool, lifetime),
+            ApprovalAnswer::AlwaysServer(lifetime) => (GrantScope::Server, lifetime),
+        };
+        if let Err(error) = self.remember(own, call, scope, lifetime).await {
+            self.report(call, &error);
         }
+        Ok(())
     }
 
     async fn is_approved_earlier(&self, call: &ProposedCall) -> bool {
+        if !self.store.has_file() {
+            return self.store.allow(call);
+        }
         let (store, call) = (Arc::clone(&self.store), call.clone());
         // If the task fails, nothing was found and the approver is asked.
         tokio::task::spawn_blocking(move || store.allow(&call)).await.unwrap_or(false)
     }
 
-    async fn remember(&self, call: ProposedCall, scope: GrantScope, lifetime: ApprovalLifetime) {
-        let store = Arc::clone(&self.store);
+    async fn remember(
+        &self,
+        own: &ViewApprover,
+        call: &ProposedCall,
+        scope: GrantScope,
+        lifetime: ApprovalLifetime,
+    ) -> Result<(), ApprovalStoreError> {
+        if lifetime == ApprovalLifetime::View {
+            if call.pin.is_none() {
+                return Err(ApprovalStoreError::NotPinned);
+            }
+            own.grants.lock().unwrap_or_else(PoisonError::into_inner).add(call, scope);
+            return Ok(());
+        }
+        let (store, call) = (Arc::clone(&self.store), call.clone());
         // Another process may hold the lock for a while.
         let kept = tokio::task::spawn_blocking(move || store.add(&call, scope, lifetime)).await;
-        match kept {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "an approval counts for this session only"),
-            Err(error) => tracing::warn!(%error, "an approval was not stored"),
-        }
+        // The task is never aborted; it only fails while the program ends.
+        kept.unwrap_or(Ok(()))
+    }
+
+    /// Reports an approval that counts for less than the approver said.
+    fn report(&self, call: &ProposedCall, error: &ApprovalStoreError) {
+        let scope = match error {
+            ApprovalStoreError::NotPinned => "this call",
+            _ => "this session",
+        };
+        let server = ServerName::new(call.request.server.as_str());
+        tracing::warn!(%server, scope, %error, "an approval was not stored");
+        let message = format!("the approval counts for {scope} only: {error}");
+        let problem = Problem::warning("approval-not-stored", message).of_server(server.as_str());
+        self.events.send(Event::Problem { server: Some(server), problem });
     }
 
     fn no_approver(&self, call: &ProposedCall) -> CallError {
@@ -231,6 +265,9 @@ mod tests {
     use std::path::Path;
     use std::sync::Mutex;
 
+    use wharf_protocol::transport::BoxFuture;
+    use wharf_protocol::view::ToolHints;
+
     use super::*;
 
     /// Returns its answers in order, and fails the test when asked too often.
@@ -250,11 +287,15 @@ mod tests {
     ) -> (Approvals, Arc<ScriptedApprover>) {
         let script = Arc::new(ScriptedApprover(Mutex::new(answers)));
         let approver: Arc<dyn Approver> = Arc::clone(&script) as _;
-        (Approvals::new(ApprovalStore::new(home), Some(approver)), script)
+        (Approvals::new(ApprovalStore::new(home), Some(approver), EventSender::default()), script)
+    }
+
+    fn new_approvals(home: Option<&Path>) -> Approvals {
+        Approvals::new(ApprovalStore::new(home), None, EventSender::default())
     }
 
     fn without_approver() -> Approvals {
-        Approvals::new(ApprovalStore::new(None), None).with_bypass_hint("the flag `--yes`")
+        new_approvals(None).with_bypass_hint("the flag `--yes`")
     }
 
     fn call(policy: Approval) -> ProposedCall {
@@ -266,6 +307,7 @@ mod tests {
                 annotations: None,
                 hints: ToolHints { read_only: Some(true), ..ToolHints::default() },
                 provider_name: "Claude Code".into(),
+                context: None,
             },
             policy,
             is_withheld: false,
@@ -373,7 +415,7 @@ mod tests {
             ask(other_tool(call(Approval::Ask), "write")).await;
             assert!(script.0.lock().unwrap().is_empty());
         }
-        let later = Approvals::new(ApprovalStore::new(Some(home.path())), None);
+        let later = new_approvals(Some(home.path()));
         assert_eq!(outcome(&later, CallOrigin::Agent, call(Approval::Ask)).await, "runs");
         let changed = ProposedCall { pin: Some("p2".into()), ..call(Approval::Ask) };
         assert!(outcome(&later, CallOrigin::Agent, changed).await.starts_with("Denied"));
@@ -392,7 +434,7 @@ mod tests {
         let write = other_tool(call(Approval::Ask), "write");
         assert_eq!(outcome(&approvals, CallOrigin::Agent, write.clone()).await, "runs");
         for _ in 0..2 {
-            let later = Approvals::new(ApprovalStore::new(Some(home.path())), None);
+            let later = new_approvals(Some(home.path()));
             assert_eq!(outcome(&later, CallOrigin::Agent, write.clone()).await, "runs");
             let changed = ProposedCall { pin: Some("p2".into()), ..write.clone() };
             assert!(outcome(&later, CallOrigin::Agent, changed).await.starts_with("Denied"));

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use wharf_config::time::unix_seconds;
 
-use super::decision::{ApprovalLifetime, GrantScope, ProposedCall};
+use super::approver::ApprovalLifetime;
+use super::decision::{GrantScope, ProposedCall};
 use super::revoke::RememberedApproval;
 
 /// All grants of a session, or of the file.

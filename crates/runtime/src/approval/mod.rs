@@ -1,15 +1,21 @@
 //! Approval of tool calls.
 //!
 //! `decision` checks the settings, then stored approvals, then asks the host's approver.
-//! `approval_store` stores approvals for the session or in `approvals.json`, `grants` checks what
-//! they cover, and `revoke` lists and revokes them.
+//! `approver` has the trait of the host and ready-made approvers, `policy` one that decides by
+//! rules. `approval_store` stores approvals for the session or in `approvals.json`, `grants` checks
+//! what they cover, and `revoke` lists and revokes them.
 
 mod approval_store;
+mod approver;
 mod decision;
 mod grants;
+mod policy;
 mod revoke;
 
-pub use decision::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin};
+pub use approver::{
+    AllowAll, ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin, DenyAll,
+};
+pub use policy::{ApprovalPolicy, PolicyAction};
 pub use revoke::{ApprovalsError, RememberedApproval, revoke_approvals};
 
 pub(crate) use approval_store::ApprovalStore;

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::approval_store::{ApprovalStore, ApprovalStoreError};
-use super::decision::{ApprovalLifetime, Approvals};
+use super::approver::ApprovalLifetime;
+use super::decision::Approvals;
 
 /// The stored approvals of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl ApprovalsError {
                 "correct the file or delete it; until then it is ignored".to_owned()
             }
             ApprovalStoreError::NoHome | ApprovalStoreError::NotPinned => {
-                "set HOME, or WHARF_HOME to a folder of yours".to_owned()
+                "give the runtime a folder to store approvals in".to_owned()
             }
         }
     }

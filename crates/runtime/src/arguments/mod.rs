@@ -2,11 +2,12 @@
 //!
 //! `check` validates arguments: `fast_check` accepts common cases without compiling the schema,
 //! `schema_cost` limits the work for a hostile schema, and `invalid_arguments` describes what is
-//! wrong. `pairs` reads `key=value`. `signature` lists the arguments of a tool and `example`
+//! wrong. `call_arguments` makes arguments from any value, and `pairs` reads `key=value`. `signature` lists the arguments of a tool and `example`
 //! generates some, both with `argument_schemas`. With an unusable schema, nothing is checked and
 //! the tool stays usable: its server checks the arguments, too.
 
 mod argument_schemas;
+mod call_arguments;
 pub(crate) mod check;
 pub(crate) mod example;
 mod fast_check;
@@ -15,6 +16,7 @@ mod pairs;
 mod schema_cost;
 mod signature;
 
+pub use call_arguments::Arguments;
 pub use invalid_arguments::InvalidArguments;
 pub use pairs::{PairError, from_pairs};
 pub use signature::{Argument, Signature};

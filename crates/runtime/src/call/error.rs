@@ -11,7 +11,7 @@ use wharf_config::text::clip;
 use wharf_protocol::Json;
 
 use crate::arguments::InvalidArguments;
-use crate::status::one_line;
+use crate::status::{Status, one_line};
 
 /// How many characters of untrusted text are kept in a message.
 const MAX_MESSAGE_CHARS: usize = 1000;
@@ -232,6 +232,25 @@ impl CallError {
         );
         let meant: Vec<String> = meant.iter().map(|meant| clip(meant, 100)).collect();
         error.with_hint(format!("use one of their own names: {}", meant.join(", ")))
+    }
+
+    /// Makes the error for a name that no tool has, while the tools of these servers are not known.
+    pub(crate) fn tool_not_listed_yet(name: &str, missing: &[(&str, Status)]) -> Self {
+        let states =
+            missing.iter().map(|(server, status)| format!("\"{}\" is {status}", clip(server, 100)));
+        let states: Vec<String> = states.collect();
+        let message =
+            format!("no tool \"{}\" is known yet: {}", clip(name, 100), states.join(", "));
+        let error = Self::not_run(CallErrorReason::Connect, message).into_transient();
+        error.with_hint("wait until the servers are connected, or name the server of the tool")
+    }
+
+    /// Makes the error for a call that took longer than its deadline, in this phase.
+    pub(crate) fn deadline_reached(limit: Duration, phase: CallPhase) -> Self {
+        let message = format!("the call did not end within {limit:?}");
+        let error = Self::not_run(CallErrorReason::TimedOut, message);
+        let outcome_known = matches!(phase, CallPhase::Connect | CallPhase::Send);
+        Self { phase, outcome_known, ..error }.into_transient()
     }
 
     /// Makes the error for a server that was not connected in time; nothing was sent.

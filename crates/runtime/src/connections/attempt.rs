@@ -157,11 +157,10 @@ impl Attempt<'_> {
         changes.set_revision(peer.revision());
         let connect_time = began.elapsed();
         let listing = Instant::now();
-        let log_levels = self.shared.log_levels.clone();
         let mut subscriptions = subscriptions::keep_subscribed(
             peer.clone(),
             handler,
-            log_levels,
+            self.shared.host_requests.clone(),
             connect_timeout(spec),
         );
         let listed = if is_local(spec) {

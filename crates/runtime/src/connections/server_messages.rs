@@ -21,7 +21,8 @@ use wharf_protocol::view::{
 };
 
 use super::shared::Shared;
-use crate::client_features::ClientFeatures;
+use crate::call_context::CallContext;
+use crate::client_features::{ClientFeatures, ElicitationRequest, SamplingRequest};
 use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
 use crate::resolve::Secrets;
@@ -175,7 +176,7 @@ impl ServerMessageHandler {
         }
     }
 
-    fn elicit(&self, elicitation: Elicitation) -> HandlerFuture {
+    fn elicit(&self, elicitation: Elicitation, context: Option<CallContext>) -> HandlerFuture {
         let Some(elicitor) = self.client_features.elicitor.clone() else {
             return reject_method("elicitation/create");
         };
@@ -185,9 +186,10 @@ impl ServerMessageHandler {
             ElicitationMode::Url { .. } if support.url => true,
             _ => return reject_params("this elicitation mode is not supported"),
         };
-        let server = self.server.clone();
+        let mut request = ElicitationRequest::new(self.server.clone(), elicitation);
+        request.context = context;
         Box::pin(async move {
-            let answer = match elicitor.elicit(server, elicitation).await {
+            let answer = match elicitor.elicit(request).await {
                 // The page of the URL has the input of the user.
                 ElicitationAnswer::Accept(_) if is_url => ElicitationAnswer::Accept(None),
                 answer => answer,
@@ -196,21 +198,23 @@ impl ServerMessageHandler {
         })
     }
 
-    fn sample(&self, request: Sampling) -> HandlerFuture {
+    fn sample(&self, sampling: Sampling, context: Option<CallContext>) -> HandlerFuture {
         let Some(sampler) = self.client_features.sampler.clone() else {
             return reject_method("sampling/createMessage");
         };
-        let raw = request.raw();
-        if request.messages().is_empty() {
+        let raw = sampling.raw();
+        if sampling.messages().is_empty() {
             return reject_params("there are no messages");
         }
         let has = |key: &str| raw.get(key).is_some_and(|value| !value.is_null());
         if (has("tools") || has("toolChoice")) && !sampler.support().tools {
             return reject_params("tools are not supported");
         }
-        let (server, changes) = (self.server.clone(), Arc::clone(&self.changes));
+        let mut request = SamplingRequest::new(self.server.clone(), sampling);
+        request.context = context;
+        let changes = Arc::clone(&self.changes);
         Box::pin(async move {
-            let answer = sampler.sample(server, request).await?;
+            let answer = sampler.sample(request).await?;
             send::sampling_result(&answer, changes.revision())
                 .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
         })
@@ -259,8 +263,8 @@ impl ClientHandler for ServerMessageHandler {
                 let roots = send::roots_result(&self.client_features.roots);
                 Box::pin(async move { Ok(roots) })
             }
-            "elicitation/create" => self.elicit(self.read_elicitation(params)),
-            "sampling/createMessage" => self.sample(Sampling::read(params)),
+            "elicitation/create" => self.elicit(self.read_elicitation(params), None),
+            "sampling/createMessage" => self.sample(Sampling::read(params), None),
             _ => reject_method(method),
         }
     }

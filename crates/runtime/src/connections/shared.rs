@@ -8,7 +8,7 @@ use wharf_protocol::transport::HttpClient;
 use wharf_protocol::{ConnectOptions, peer};
 
 use super::lockfile::Lockfile;
-use super::log_levels::LogLevels;
+use super::subscriptions::HostRequests;
 use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
 use crate::http::http_options;
@@ -16,7 +16,7 @@ use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
 use crate::spans::ParentSpan;
 use crate::store::server_history::ServerHistory;
-use crate::tools::name_table::UnusedServer;
+use crate::tools::name_owners::NameOwners;
 use crate::tools::server_tools::ToolSettings;
 use crate::tools::{Naming, Pinning};
 use crate::trust_gate::TrustedServer;
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) http: HttpClient,
     pub(crate) history: ServerHistory,
     pub(crate) events: EventSender,
-    pub(crate) log_levels: LogLevels,
+    pub(crate) host_requests: HostRequests,
     pub(crate) completed_urls: Arc<CompletedUrls>,
     pub(super) lockfile: Lockfile,
     pub(crate) parent_span: ParentSpan,
@@ -65,7 +65,7 @@ impl RuntimeSettings {
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options, events: EventSender) -> Self {
         let env = &options.env;
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
@@ -77,8 +77,8 @@ impl Shared {
             resolver,
             http: HttpClient::new(&http),
             history,
-            events: EventSender::default(),
-            log_levels: LogLevels::default(),
+            events,
+            host_requests: HostRequests::default(),
             completed_urls: Arc::default(),
             lockfile: Lockfile::new(options.run.clone()),
             parent_span: ParentSpan::current(),
@@ -86,22 +86,10 @@ impl Shared {
         }
     }
 
-    /// Keeps names from being given for good that servers could want which this runtime leaves
-    /// alone.
-    pub(crate) fn reserve_unused_names(&self, catalog: &Catalog) {
-        let naming = Naming::from(&catalog.settings);
-        let others =
-            catalog.excluded.iter().filter(|server| server.state == DefinitionState::Enabled);
-        let unused: Vec<UnusedServer> = others
-            .map(|server| UnusedServer {
-                naming,
-                server: server.definition.name.as_str().to_owned(),
-                prefix: server.definition.fields.policy.prefix.clone(),
-            })
-            .collect();
-        if !unused.is_empty() {
-            self.history.names().set_unused_servers(unused);
-        }
+    /// Decides which servers own which tool names: all that are enabled, also those that this run
+    /// does not use.
+    pub(crate) fn set_name_owners(&self, catalog: &Catalog) {
+        self.history.names().set_owners(name_owners(catalog));
     }
 
     pub(super) fn connect_options(&self, spec: &ServerSpec) -> ConnectOptions {
@@ -124,6 +112,17 @@ impl Shared {
     pub(crate) fn send(&self, event: Event) {
         self.events.send(event);
     }
+}
+
+/// Returns the servers of a catalog that own tool names.
+pub(crate) fn name_owners(catalog: &Catalog) -> NameOwners {
+    let all = catalog.servers.iter().chain(&catalog.excluded);
+    let enabled = all.filter(|server| server.state == DefinitionState::Enabled);
+    let servers = enabled.map(|server| {
+        let prefix = server.definition.fields.policy.prefix.as_deref();
+        (server.definition.name.as_str(), prefix)
+    });
+    NameOwners::of(Naming::from(&catalog.settings), servers)
 }
 
 /// The longest that the end of a run is put off for a list.

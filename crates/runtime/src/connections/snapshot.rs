@@ -1,11 +1,11 @@
 //! The published state of all servers at one moment: immutable, shared, cheap to clone.
 //!
-//! A snapshot keeps its peers alive, and newer snapshots do not change it. Tool names are assigned
-//! on the first use of its registry.
+//! A snapshot keeps its peers alive, and newer snapshots do not change it. Reading one takes no
+//! lock.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::span::Id;
@@ -20,7 +20,6 @@ use crate::call::{CallDetails, CallError, CallErrorReason};
 use crate::resolve::Secrets;
 use crate::status::{ServerFailure, Status};
 use crate::tools::Registry;
-use crate::tools::name_table::NameTable;
 use crate::tools::omitted_tools::{self, OmitReason};
 use crate::tools::server_tools::ServerTools;
 use crate::trust_gate::TrustedServer;
@@ -32,8 +31,7 @@ pub(crate) const OMITTED_VALUE: &str = "omitted-value";
 pub struct Snapshot {
     servers: BTreeMap<ServerName, Arc<ServerSnapshot>>,
     pub(crate) settings: RuntimeSettings,
-    registry: OnceLock<Arc<Registry>>,
-    names: Arc<Mutex<NameTable>>,
+    registry: Arc<Registry>,
 }
 
 /// One server at one moment.
@@ -98,9 +96,9 @@ impl Snapshot {
     pub(super) fn new(
         servers: BTreeMap<ServerName, Arc<ServerSnapshot>>,
         settings: RuntimeSettings,
-        names: Arc<Mutex<NameTable>>,
+        registry: Arc<Registry>,
     ) -> Self {
-        Self { servers, settings, registry: OnceLock::new(), names }
+        Self { servers, settings, registry }
     }
 
     /// Returns all servers, ordered by name.
@@ -115,12 +113,7 @@ impl Snapshot {
 
     /// Returns all tools with their names, live and cached ones.
     pub fn registry(&self) -> &Arc<Registry> {
-        self.registry.get_or_init(|| {
-            let all_tools: Vec<_> =
-                self.servers.values().filter_map(|server| server.server_tools.clone()).collect();
-            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::new(Registry::build(&all_tools, &mut names))
-        })
+        &self.registry
     }
 
     /// Returns the error for a tool that a server lists but that is excluded or unusable.

@@ -20,6 +20,7 @@ use super::backoff::ServerKind;
 use super::connection::{
     Connection, ConnectionEvent, ConnectionNumber, ConnectionReport, FirstAttempt,
 };
+use super::current_registry::CurrentRegistry;
 use super::lockfile::HeldLockfile;
 use super::shared::{RuntimeSettings, Shared, is_local};
 use super::slot::{ActiveConnection, ReportEffect, ServerSlot};
@@ -80,6 +81,7 @@ pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     settings: RuntimeSettings,
     slots: BTreeMap<ServerName, ServerSlot>,
+    registry: CurrentRegistry,
     commands: mpsc::Receiver<SupervisorCommand>,
     reports: mpsc::UnboundedReceiver<ConnectionReport>,
     reporter: mpsc::UnboundedSender<ConnectionReport>,
@@ -117,13 +119,15 @@ impl Supervisor {
     ) -> (Self, SupervisorChannels) {
         let (command_sender, commands) = mpsc::channel(64);
         let (reporter, reports) = mpsc::unbounded_channel();
-        let empty = Snapshot::new(BTreeMap::new(), settings.clone(), shared.history.tool_names());
+        let registry = CurrentRegistry::new(shared.history.tool_names());
+        let empty = Snapshot::new(BTreeMap::new(), settings.clone(), Arc::default());
         let (snapshot, watcher) = watch::channel(Arc::new(empty));
         let over = shared.events.close_on_drop();
         let mut supervisor = Self {
             shared,
             settings,
             slots: BTreeMap::new(),
+            registry,
             commands,
             reports,
             reporter,
@@ -271,6 +275,7 @@ impl Supervisor {
         for (name, slot) in before {
             drop(slot.stop());
             self.events.push(Event::ToolsChanged { server: name.clone() });
+            self.events.push(Event::Removed { server: name.clone() });
             changes.removed.push(name);
         }
         changes
@@ -345,8 +350,9 @@ impl Supervisor {
         let Some(slot) = slot else { return };
         if let ConnectionEvent::OmittedValues(problems) = &event {
             let omitted = problems.iter().cloned();
-            self.events
-                .extend(omitted.map(|problem| Event::Problem { server: server.clone(), problem }));
+            self.events.extend(
+                omitted.map(|problem| Event::Problem { server: Some(server.clone()), problem }),
+            );
         }
         let before = slot.view.status;
         // A report has data of the server; a panic over it must fail only this server.
@@ -420,8 +426,10 @@ impl Supervisor {
 
     fn publish(&mut self) {
         let servers = self.slots.iter_mut().map(|(name, slot)| (name.clone(), slot.published()));
-        let names = self.shared.history.tool_names();
-        let snapshot = Snapshot::new(servers.collect(), self.settings.clone(), names);
+        let servers: BTreeMap<_, _> = servers.collect();
+        let server_tools = servers.values().filter_map(|server| server.server_tools.clone());
+        let registry = self.registry.update(server_tools.collect());
+        let snapshot = Snapshot::new(servers, self.settings.clone(), registry);
         self.snapshot.send_replace(Arc::new(snapshot));
         for event in self.events.drain(..) {
             self.shared.send(event);

@@ -18,7 +18,8 @@ use wharf_protocol::peer::{Peer, RequestError};
 use wharf_protocol::view::send::ElicitationAnswer;
 use wharf_protocol::view::{Elicitation, ElicitationMode, UrlElicitationRequired};
 
-use crate::client_features::ClientFeatures;
+use crate::call_context::CallContext;
+use crate::client_features::{ClientFeatures, ElicitationRequest};
 
 /// The maximum number of URLs that a call may require.
 const MAX_URLS: usize = 8;
@@ -46,6 +47,8 @@ pub(crate) struct RequiredUrls<'a> {
     pub(crate) peer: &'a Peer,
     /// When the call was sent: earlier completions do not count.
     pub(crate) sent: Instant,
+    /// Who made the call.
+    pub(crate) context: Option<&'a CallContext>,
 }
 
 impl CompletedUrls {
@@ -110,7 +113,7 @@ async fn ask_for_each(
     client_features: &ClientFeatures,
     completed: &CompletedUrls,
 ) -> bool {
-    let RequiredUrls { server, sent, .. } = required;
+    let RequiredUrls { server, sent, context, .. } = required;
     let urls = urls_of(required);
     let elicitor = client_features.elicitor.as_ref().filter(|elicitor| elicitor.support().url);
     let Some(elicitor) = elicitor.filter(|_| (1..=MAX_URLS).contains(&urls.len())) else {
@@ -121,7 +124,9 @@ async fn ask_for_each(
         let ElicitationMode::Url { id, .. } = url.mode() else { return false };
         elicitation_ids.extend(id.map(|id| id.to_string()));
         // A host that panics has not answered; only this elicitation fails.
-        let answer = AssertUnwindSafe(async { elicitor.elicit(server.clone(), url).await });
+        let mut request = ElicitationRequest::new(server.clone(), url);
+        request.context = context.cloned();
+        let answer = AssertUnwindSafe(async { elicitor.elicit(request).await });
         if !matches!(answer.catch_unwind().await, Ok(ElicitationAnswer::Accept(_))) {
             return false;
         }

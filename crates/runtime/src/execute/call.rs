@@ -1,6 +1,9 @@
-//! Finds the tool that a call means, and turns whatever happens into an outcome.
+//! One call as the host makes it: options are set, then it is awaited and becomes an outcome.
 
+use std::fmt;
+use std::future::{Future, IntoFuture};
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,161 +12,239 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::Json;
 
-use super::execution::{Execution, unavailable};
+use super::execution::Execution;
+use super::options::{CallOptions, ToolRef};
 use crate::approval::CallOrigin;
-use crate::call::{CallDetails, CallError, Outcome, PhaseTracker};
-use crate::connections::{ServerSnapshot, Snapshot};
-use crate::runtime::{Runtime, Unavailable};
+use crate::arguments::Arguments;
+use crate::call::{CallDetails, CallError, CallErrorReason, Outcome, PhaseTracker};
+use crate::call_context::CallContext;
+use crate::runtime::Runtime;
 use crate::spans;
-use crate::tools::{Tool, ToolMatch, strip_server_name};
+use crate::tools::Tool;
+use crate::view::Scope;
 
-/// How many of several tools are named.
-const MAX_NAMED: usize = 5;
-
-/// How one call is made.
-#[derive(Clone, Default)]
-pub struct CallOptions {
-    /// Who calls: an agent needs approval, a person who typed the call does not.
-    pub caller: CallOrigin,
-    /// How long connecting may take, and then how long the server may be silent; without it, its
-    /// entry decides. The approver is not limited.
-    pub timeout: Option<Duration>,
-    /// Receives the parameters of each `notifications/progress` as they came, which is untrusted
-    /// text. Called in the task that reads the connection, so it must not block.
-    pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
-    /// Records how far the call has come.
-    pub phase_tracker: PhaseTracker,
-    /// Members for `_meta`.
-    pub meta: Vec<(String, Json)>,
+/// A call of a tool; it starts when it is awaited.
+///
+/// Dropping the future cancels the request at the server; [`CallError::cancelled_in`] is what to
+/// report then.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use serde_json::json;
+/// # async fn run(runtime: wharf::Runtime) -> Result<(), Box<dyn std::error::Error>> {
+/// let outcome = runtime
+///     .call("docs/read_file", json!({ "path": "notes.txt" }))
+///     .idle_timeout(Duration::from_secs(10))
+///     .deadline(Duration::from_secs(60))
+///     .await;
+/// println!("{}", outcome.text);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a call starts when it is awaited"]
+pub struct ToolCall {
+    runtime: Runtime,
+    scope: Arc<Scope>,
+    tool: CalledTool,
+    arguments: Arguments,
+    options: CallOptions,
 }
 
-/// The tool of a call: a name or an alias that is looked up once, or a tool that was looked up
-/// already.
-#[derive(Debug, Clone)]
-pub enum ToolRef<'a> {
-    /// A name, or an alias such as `server/tool`.
-    Name(&'a str),
-    /// A tool of this runtime.
+/// The tool of a call, which lives as long as the call.
+enum CalledTool {
+    Name(String),
     Tool(Arc<Tool>),
 }
 
-impl<'a> From<&'a str> for ToolRef<'a> {
-    fn from(name: &'a str) -> Self {
-        Self::Name(name)
-    }
-}
-
-impl<'a> From<&'a String> for ToolRef<'a> {
-    fn from(name: &'a String) -> Self {
-        Self::Name(name)
-    }
-}
-
-impl From<&Arc<Tool>> for ToolRef<'_> {
-    fn from(tool: &Arc<Tool>) -> Self {
-        Self::Tool(Arc::clone(tool))
-    }
-}
-
 impl Runtime {
-    /// Calls a tool and returns the outcome; a failure is an outcome, too.
+    /// Makes a call of a tool; awaiting it returns the outcome, and a failure is an outcome, too.
     ///
     /// A server that is not connected is connected, also if it has failed before. The call is sent
     /// again only if it provably did not run, or if the entry has `"retry": "hints"` and the tool
-    /// is declared read-only or idempotent. Dropping the future cancels the request at the server;
-    /// [`CallError::cancelled_in`] is what to report then. A tool is called as its server offers it
-    /// when the request is sent: one that has changed since it was looked up is checked and
-    /// approved again.
-    pub async fn call(
+    /// is declared read-only or idempotent. A tool is called as its server offers it when the
+    /// request is sent: one that has changed since it was looked up is checked and approved again.
+    pub fn call<'a>(
         &self,
-        tool: impl Into<ToolRef<'_>>,
-        arguments: &Json,
-        options: &CallOptions,
-    ) -> Outcome {
-        let began = Instant::now();
-        let tool = match tool.into() {
-            ToolRef::Tool(tool) => tool,
-            ToolRef::Name(name) => match self.look_up(name, options).await {
-                Ok(tool) => tool,
-                Err((error, details)) => {
-                    let duration = began.elapsed();
-                    return Outcome::from_error(error, CallDetails { duration, ..details });
-                }
-            },
+        tool: impl Into<ToolRef<'a>>,
+        arguments: impl Into<Arguments>,
+    ) -> ToolCall {
+        ToolCall::new(self, Arc::clone(&self.0.scope), tool.into(), arguments.into())
+    }
+}
+
+impl ToolCall {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        scope: Arc<Scope>,
+        tool: ToolRef<'_>,
+        arguments: Arguments,
+    ) -> Self {
+        let tool = match tool {
+            ToolRef::Name(name) => CalledTool::Name(name.to_owned()),
+            ToolRef::Tool(tool) => CalledTool::Tool(tool),
         };
-        let span = spans::call_span(&tool);
-        let execution = Execution::new(self, Arc::clone(&tool), arguments, options);
-        let execution = execution.run().instrument(span.clone());
+        let (runtime, options) = (runtime.clone(), CallOptions::default());
+        Self { runtime, scope, tool, arguments, options }
+    }
+
+    /// Sets all options at once.
+    pub fn with_options(mut self, options: CallOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Limits how long connecting may take, and then how long the server may be silent. Progress
+    /// of the server counts as an answer.
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.options.idle_timeout = Some(limit);
+        self
+    }
+
+    /// Limits the whole call, from the lookup of the tool until the result, approval included.
+    pub fn deadline(mut self, limit: Duration) -> Self {
+        self.options.deadline = Some(limit);
+        self
+    }
+
+    /// Sets who calls: a call that a person typed needs no approval.
+    pub fn caller(mut self, caller: CallOrigin) -> Self {
+        self.options.caller = caller;
+        self
+    }
+
+    /// Sets the context of the call, instead of that of the view.
+    pub fn context(mut self, context: CallContext) -> Self {
+        self.options.context = Some(context);
+        self
+    }
+
+    /// Passes the parameters of each `notifications/progress` to a listener, which must not block.
+    /// They are untrusted text.
+    pub fn on_progress(mut self, listener: impl Fn(Json) + Send + Sync + 'static) -> Self {
+        self.options.progress = Some(Arc::new(listener));
+        self
+    }
+
+    /// Records in a tracker how far the call has come, for a caller that drops it.
+    pub fn track_phase(mut self, tracker: &PhaseTracker) -> Self {
+        self.options.phase_tracker = tracker.clone();
+        self
+    }
+
+    /// Adds a member to `_meta` of the request.
+    pub fn meta(mut self, key: impl Into<String>, value: Json) -> Self {
+        self.options.meta.push((key.into(), value));
+        self
+    }
+
+    async fn run(mut self) -> Outcome {
+        let began = Instant::now();
+        self.options.context = self.options.context.take().or_else(|| self.scope.context.clone());
+        let deadline = self.options.deadline.into_iter().chain(self.scope.max_call).min();
+        let tracker = self.options.phase_tracker.clone();
+        let mut called = None;
+        let (result, details) = match deadline {
+            None => self.find_and_execute(&mut called).await,
+            Some(limit) => {
+                let call = self.find_and_execute(&mut called);
+                tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
+                    let error = CallError::deadline_reached(limit, tracker.phase());
+                    (Err(Box::new(error)), self.details_of(called.as_deref()))
+                })
+            }
+        };
+        let details = CallDetails { duration: began.elapsed(), ..details };
+        let outcome = match result {
+            Ok(outcome) => Outcome { details, ..*outcome },
+            Err(error) => Outcome::from_error(*error, details),
+        };
+        self.runtime.announce_call(&outcome, self.options.context.as_ref());
+        outcome
+    }
+
+    /// Finds the tool, which is then in `called`, and executes the call.
+    async fn find_and_execute(
+        &self,
+        called: &mut Option<Arc<Tool>>,
+    ) -> (Result<Box<Outcome>, Box<CallError>>, CallDetails) {
+        let tool = match &self.tool {
+            CalledTool::Tool(tool) if self.scope.allows(tool) => Arc::clone(tool),
+            CalledTool::Tool(tool) => {
+                let error = CallError::unknown_tool(tool.name(), None);
+                return (Err(Box::new(error)), CallDetails::without_server(tool.name()));
+            }
+            CalledTool::Name(name) => {
+                let limit = self.options.idle_timeout;
+                let limit = limit.unwrap_or_else(|| self.runtime.settings().call_cap);
+                match self.runtime.look_up(name, &self.scope, limit).await {
+                    Ok(tool) => tool,
+                    Err((error, details)) => return (Err(Box::new(error)), details),
+                }
+            }
+        };
+        *called = Some(Arc::clone(&tool));
+        let result = self.execute(&tool).await;
+        let details = self.details_of(Some(&tool));
+        match result {
+            Ok(result) => (Ok(Box::new(Outcome::from_result(&result, details.clone()))), details),
+            Err(error) => (Err(Box::new(error)), details),
+        }
+    }
+
+    async fn execute(
+        &self,
+        tool: &Arc<Tool>,
+    ) -> Result<wharf_protocol::view::ToolResult, CallError> {
+        let arguments = self.arguments.clone().into_json();
+        let arguments = arguments.map_err(|why| {
+            let message = format!("the arguments are not usable: {why}");
+            CallError::not_run(CallErrorReason::BadArguments, message)
+        })?;
+        let span = spans::call_span(tool, self.options.context.as_ref());
+        let execution = Execution::new(&self.runtime, &self.scope, Arc::clone(tool), &self.options);
+        let execution = execution.run(arguments).instrument(span.clone());
         // A panic in a callback of the host, or in Wharf, costs this call alone.
         let result = AssertUnwindSafe(execution).catch_unwind().await;
         let result = result.unwrap_or_else(|_| Err(CallError::panicked()));
         spans::record_call(&span, &result);
-        let details = CallDetails::new(tool.server(), tool.tool(), tool.source());
-        let omitted = self.snapshot().server(tool.server().as_str()).map(|it| it.omitted_values());
+        result
+    }
+
+    fn details_of(&self, tool: Option<&Tool>) -> CallDetails {
+        let Some(tool) = tool else {
+            return match &self.tool {
+                CalledTool::Name(name) => CallDetails::without_server(name),
+                CalledTool::Tool(tool) => CallDetails::without_server(tool.name()),
+            };
+        };
+        let snapshot = self.runtime.snapshot();
+        let omitted = snapshot.server(tool.server().as_str()).map(|it| it.omitted_values());
         let omitted = omitted.into_iter().flatten().map(|problem| problem.message.clone());
-        let details =
-            CallDetails { duration: began.elapsed(), omitted: omitted.collect(), ..details };
-        match result {
-            Ok(result) => Outcome::from_result(&result, details),
-            Err(error) => Outcome::from_error(error, details),
-        }
+        let details = CallDetails::new(tool.server(), tool.tool(), tool.source());
+        CallDetails { omitted: omitted.collect(), ..details }
     }
+}
 
-    /// Finds a tool by a name or an alias. A name that only a cached list lacks waits for the live
-    /// list.
-    async fn look_up(
-        &self,
-        name: &str,
-        options: &CallOptions,
-    ) -> Result<Arc<Tool>, (CallError, CallDetails)> {
-        let limit = options.timeout.unwrap_or_else(|| self.settings().call_cap);
-        let listed = tokio::time::timeout(limit, self.listed_for(name)).await;
-        let snapshot = listed.unwrap_or_else(|_| self.snapshot());
-        match snapshot.registry().find(name) {
-            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => Ok(Arc::clone(tool)),
-            ToolMatch::Ambiguous(tools) => {
-                let names: Vec<&str> =
-                    tools.iter().take(MAX_NAMED).map(|tool| tool.name()).collect();
-                Err((CallError::ambiguous_tool(name, &names), CallDetails::without_server(name)))
-            }
-            ToolMatch::Unknown => Err(self.not_found(name, &snapshot, limit)),
-        }
+impl IntoFuture for ToolCall {
+    type Output = Outcome;
+    type IntoFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
     }
+}
 
-    /// Returns why no tool has this name: the server that it names is not connected, or does not
-    /// have such a tool. The result does not depend on whether the tools of the server were cached.
-    fn not_found(
-        &self,
-        text: &str,
-        snapshot: &Snapshot,
-        limit: Duration,
-    ) -> (CallError, CallDetails) {
-        if let Some(excluded) = snapshot.excluded_tool(text) {
-            return excluded;
-        }
-        let named = self.servers_named(text, snapshot);
-        let views: Vec<&Arc<ServerSnapshot>> =
-            named.iter().filter_map(|name| snapshot.server(name.as_str())).collect();
-        let why = |view: &&Arc<ServerSnapshot>| match view.status {
-            status if status.is_pending() => {
-                Some(Unavailable::TimedOut { server: view.name.clone(), limit })
-            }
-            _ => self.check_connected(view).err(),
+/// Shows no arguments, because they may be secret.
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tool = match &self.tool {
+            CalledTool::Name(name) => name,
+            CalledTool::Tool(tool) => tool.name(),
         };
-        let trouble = views.iter().find_map(|view| Some((*view, why(view)?)));
-        let details = |view: &ServerSnapshot| {
-            let server = view.name.as_str();
-            let naming = self.settings().tools.naming;
-            let tool = strip_server_name(text, server)
-                .or_else(|| naming.tool_part(text, server, view.prefix()))
-                .unwrap_or(text);
-            CallDetails::new(&view.name, tool, &view.source)
-        };
-        let unknown = || CallError::unknown_tool(text, snapshot.registry().nearest(text));
-        match (trouble, &views[..]) {
-            (Some((view, why)), _) => (unavailable(why), details(view)),
-            (None, [view]) => (unknown(), details(view)),
-            (None, _) => (unknown(), CallDetails::without_server(text)),
-        }
+        formatter
+            .debug_struct("ToolCall")
+            .field("tool", &tool)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

@@ -11,7 +11,7 @@ use wharf_protocol::peer::{Deadline, Peer, ProgressMode, RequestError, RequestOp
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 
-use super::call::CallOptions;
+use super::options::CallOptions;
 use super::steps::{Step, StepEvent, Steps};
 use crate::approval::{ApprovalRequest, ProposedCall};
 use crate::call::request_errors::{RepeatClaims, may_repeat, to_call_error};
@@ -22,13 +22,14 @@ use crate::runtime::{Runtime, Unavailable};
 use crate::spans;
 use crate::status::FailureKind;
 use crate::tools::{Freshness, Tool, ToolMatch, Visibility};
+use crate::view::Scope;
 
 /// One call that is being executed.
 pub(super) struct Execution<'a> {
     runtime: &'a Runtime,
+    scope: &'a Scope,
     /// The tool that was approved.
     tool: Arc<Tool>,
-    arguments: &'a Json,
     /// The arguments as they are sent, once the call is approved.
     object: Option<Object>,
     options: &'a CallOptions,
@@ -55,15 +56,15 @@ struct FailedRequest {
 impl<'a> Execution<'a> {
     pub(super) fn new(
         runtime: &'a Runtime,
+        scope: &'a Scope,
         tool: Arc<Tool>,
-        arguments: &'a Json,
         options: &'a CallOptions,
     ) -> Self {
         let cap = runtime.settings().call_cap;
         Self {
             runtime,
+            scope,
             tool,
-            arguments,
             object: None,
             options,
             cap,
@@ -75,11 +76,11 @@ impl<'a> Execution<'a> {
     }
 
     /// Executes the call. Dropping the future cancels the request at the server.
-    pub(super) async fn run(mut self) -> Result<ToolResult, CallError> {
+    pub(super) async fn run(mut self, arguments: Json) -> Result<ToolResult, CallError> {
         let mut step = Step::Approve;
         loop {
             let event = match step {
-                Step::Approve => self.approve().await?,
+                Step::Approve => self.approve(&arguments).await?,
                 Step::Connect => self.connect().await?,
                 Step::Send => match self.send().await {
                     Ok(result) => return Ok(result),
@@ -99,30 +100,31 @@ impl<'a> Execution<'a> {
     }
 
     /// Checks the arguments, and asks whoever has to approve the call.
-    async fn approve(&mut self) -> Result<StepEvent, CallError> {
+    async fn approve(&mut self, arguments: &Json) -> Result<StepEvent, CallError> {
         self.options.phase_tracker.set(CallPhase::Send);
         // The arguments of a tool that may not be called are not checked.
         if self.tool.visibility() == Visibility::Listed {
-            self.tool.check(self.arguments)?;
+            self.tool.check(arguments)?;
         }
-        let runtime = &self.runtime.0;
-        runtime.approvals.decide(self.options.caller, self.proposed_call()).await?;
-        let object = Object::try_from(self.arguments.clone()).map_err(|_| {
+        let call = self.proposed_call(arguments);
+        self.scope.approvals.decide(self.options.caller, call).await?;
+        let object = Object::try_from(arguments.clone()).map_err(|_| {
             CallError::not_run(CallErrorReason::BadArguments, "the arguments must be a JSON object")
         })?;
         self.object = Some(object);
         Ok(StepEvent::Approved)
     }
 
-    fn proposed_call(&self) -> ProposedCall {
+    fn proposed_call(&self, arguments: &Json) -> ProposedCall {
         let tool = &self.tool;
         let request = ApprovalRequest {
             server: tool.server().as_str().to_owned(),
             tool: tool.tool().to_owned(),
-            arguments: self.arguments.clone(),
+            arguments: arguments.clone(),
             annotations: tool.annotations(),
             hints: tool.hints(),
             provider_name: tool.source().provider_name.to_owned(),
+            context: self.options.context.clone(),
         };
         let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
         let snapshot = self.runtime.snapshot();
@@ -194,7 +196,9 @@ impl<'a> Execution<'a> {
         let Some(FailedRequest { error, peer, sent, .. }) = &self.failed else {
             return StepEvent::UrlsNotCompleted;
         };
-        let required = RequiredUrls { error, server: self.tool.server(), peer, sent: *sent };
+        let context = self.options.context.as_ref();
+        let required =
+            RequiredUrls { error, server: self.tool.server(), peer, sent: *sent, context };
         let shared = &self.runtime.0.shared;
         let visiting = required_urls::elicit_all(
             required,
@@ -246,7 +250,7 @@ fn has_changed(approved: &Tool, now: &Tool) -> bool {
 /// Returns how long a server may be silent, connecting included.
 fn idle_limit(server: &ServerSnapshot, options: &CallOptions, left: Duration) -> Duration {
     let configured = server.trusted.as_ref().map(|trusted| call_idle_timeout(&trusted.spec, left));
-    options.timeout.or(configured).unwrap_or(left).min(left)
+    options.idle_timeout.or(configured).unwrap_or(left).min(left)
 }
 
 /// Tells whether an error is also seen when a server has ended, or when it requires authorization.

@@ -157,6 +157,8 @@ pub(super) fn find_token(
     let spec = &server.spec;
     let resource = match &spec.transport {
         Transport::Stdio(_) => None,
+        // It has neither headers nor variables.
+        Transport::Custom(_) => return Ok(None),
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
             // An incomplete address gets no token.
             let Some(resource) = endpoint.url.resource() else { return Ok(None) };

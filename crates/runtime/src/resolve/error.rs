@@ -44,6 +44,12 @@ pub(crate) enum ResolveError {
     /// The address is not valid.
     #[error("\"url\" cannot be used")]
     BadUrl(#[source] HttpTargetError),
+    /// The handle of the program's own transport is of a type that the runtime does not know.
+    #[error("the transport of the program (\"{word}\") is of an unknown type")]
+    UnknownTransport {
+        /// The word of the transport.
+        word: &'static str,
+    },
 }
 
 impl ResolveError {
@@ -69,6 +75,9 @@ impl ResolveError {
                 format!("correct \"{field}\", or remove \"strict\" to go on without it")
             }
             Self::IncompleteUrl { .. } => "set the variable that \"url\" names".to_owned(),
+            Self::UnknownTransport { .. } => {
+                "make the transport with the functions of this library".to_owned()
+            }
             Self::BadUrl(_) => {
                 "write the whole address, such as https://example.com/mcp".to_owned()
             }

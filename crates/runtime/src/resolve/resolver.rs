@@ -114,14 +114,16 @@ impl Resolver {
                 let (launch, secrets) = self.launch(server, launch, &mut omissions).await?;
                 (ResolvedTransport::Stdio(launch), secrets)
             }
+            Transport::Custom(transport) => {
+                return Err(ResolveError::UnknownTransport { word: transport.word() });
+            }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
                 let target = target(&endpoint.url)?;
                 let headers = Arc::new(self.headers(server, endpoint, &mut omissions).await?);
                 let secrets = Secrets::of_address(&endpoint.url.expose(), &headers);
-                let http_transport = match &server.spec.transport {
-                    Transport::Sse(_) => HttpTransport::PreferSse,
-                    Transport::Http(_) | Transport::Stdio(_) => HttpTransport::Auto,
-                };
+                let is_sse = matches!(server.spec.transport, Transport::Sse(_));
+                let http_transport =
+                    if is_sse { HttpTransport::PreferSse } else { HttpTransport::Auto };
                 (ResolvedTransport::Http { target, authorizer: headers, http_transport }, secrets)
             }
         };
@@ -305,7 +307,11 @@ impl Resolver {
         if server.level == Level::Builtin && name == "wharf" && self.own_program.is_some() {
             return self.own_program.clone();
         }
-        command::find(name, env, server.folder.as_deref()?)
+        let folder = server.folder.as_deref()?;
+        match server.level {
+            Level::Program => command::find_literal(name, env, folder),
+            _ => command::find(name, env, folder),
+        }
     }
 
     fn not_found(&self, server: &TrustedServer, launch: &LaunchCommand) -> ResolveError {
@@ -313,7 +319,11 @@ impl Resolver {
         let command = server.written.command.clone();
         let is_path = name.contains(std::path::is_separator);
         let folder = server.folder.as_deref().unwrap_or(&server.command_folder);
-        if is_path && self.env.path_from(name, folder).is_file() {
+        let path = match server.level {
+            Level::Program => folder.join(name),
+            _ => self.env.path_from(name, folder),
+        };
+        if is_path && path.is_file() {
             ResolveError::NotExecutable { command }
         } else {
             ResolveError::NotFound { command }

@@ -36,6 +36,12 @@ impl RecordKeys {
         Self { folder, secret: OnceLock::new() }
     }
 
+    /// Uses a secret that only this process has, for records that are kept in memory.
+    pub(super) fn in_memory() -> Self {
+        let secret = new_secret().map(Secret::new);
+        Self { folder: None, secret: OnceLock::from(secret) }
+    }
+
     /// Uses a folder without creating a secret in it: without a secret there are no hashes.
     pub(super) fn read_only(folder: &Path) -> Self {
         let secret = OnceLock::from(read_secret(&folder.join("key")).ok().flatten());
@@ -53,10 +59,10 @@ impl RecordKeys {
         RecordKey { server: server.name.to_owned(), hash: self.hash(&parts) }
     }
 
-    /// Returns a hash of texts; `None` without a folder or a secret.
+    /// Returns a hash of texts; `None` without a secret.
     pub(super) fn hash(&self, parts: &[&str]) -> Option<String> {
-        let folder = self.folder.as_ref()?;
-        let secret = self.secret.get_or_init(|| read_or_create_secret(folder)).as_ref()?;
+        let stored = || self.folder.as_deref().and_then(read_or_create_secret);
+        let secret = self.secret.get_or_init(stored).as_ref()?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose().as_bytes()).ok()?;
         for part in parts {
             // The length prefix keeps different lists of parts from having the same bytes.
@@ -74,13 +80,17 @@ fn read_or_create_secret(folder: &Path) -> Option<Secret> {
     if let Some(secret) = read_secret(&path).ok()? {
         return Some(secret);
     }
-    let new = format!("{}{}", private_file::random_id().ok()?, private_file::random_id().ok()?);
+    let new = new_secret()?;
     let is_made = private_file::create(&path, new.as_bytes()).is_ok();
     // If it could not be created, another process was faster, or the file is damaged.
     if !is_made && read_secret(&path).ok()?.is_none() {
         private_file::replace(&path, new.as_bytes()).ok()?;
     }
     read_secret(&path).ok()?
+}
+
+fn new_secret() -> Option<String> {
+    Some(format!("{}{}", private_file::random_id().ok()?, private_file::random_id().ok()?))
 }
 
 /// Reads a secret; `None` if it is missing or damaged.
@@ -133,6 +143,13 @@ mod tests {
         std::fs::create_dir(folder.path().join("key")).unwrap();
         assert_eq!(RecordKeys::new(Some(folder.path().to_owned())).hash(&["a"]), None);
         assert!(folder.path().join("key").is_dir());
+    }
+
+    #[test]
+    fn a_secret_in_memory_is_valid_for_one_process() {
+        let (one, other) = (RecordKeys::in_memory(), RecordKeys::in_memory());
+        assert!(one.hash(&["a"]).is_some() && one.hash(&["a"]) == one.hash(&["a"]));
+        assert_ne!(one.hash(&["a"]), other.hash(&["a"]));
     }
 
     #[test]

@@ -44,6 +44,10 @@ fn configuration(server: &TrustedServer, env: &Env) -> Secret {
             }
             text.values(&launch.env, env);
         }
+        // What is behind it is not known; the name of the server tells it apart.
+        Transport::Custom(transport) => {
+            text.part("custom").part(transport.word());
+        }
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
             text.part(server.spec.transport.kind().word()).part(&endpoint.url.expose());
             text.values(&endpoint.headers, env);

@@ -4,8 +4,9 @@
 //! A text without wildcards is a name. An invalid glob also counts as a name and becomes a
 //! problem, so that the rest of the policy still applies.
 
-use globset::{GlobBuilder, GlobMatcher};
 use wharf_config::{Approval, Policy, Problem};
+
+use super::pattern::NamePattern;
 
 /// The compiled policy of one server.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct ToolFilter {
 impl ToolFilter {
     /// Compiles the globs; invalid ones become problems.
     pub(super) fn new(policy: &Policy, problems: &mut Vec<Problem>) -> Self {
-        let mut read = |field: &'static str, text: &str| NamePattern::read(text, field, problems);
+        let mut read = |field: &'static str, text: &str| read_pattern(text, field, problems);
         let include = policy.include_tools.as_ref();
         let include =
             include.map(|globs| globs.iter().map(|glob| read("includeTools", glob)).collect());
@@ -64,47 +65,13 @@ fn leniency(approval: Approval) -> u8 {
     }
 }
 
-/// A name, or a glob over names.
-#[derive(Debug)]
-enum NamePattern {
-    Name(String),
-    Glob(GlobMatcher),
-}
-
-impl NamePattern {
-    fn read(text: &str, field: &'static str, problems: &mut Vec<Problem>) -> Self {
-        if !text.contains(['*', '?', '[', '{', '\\']) {
-            return Self::Name(text.to_owned());
-        }
-        match GlobBuilder::new(text).backslash_escape(true).build() {
-            Ok(glob) => Self::Glob(glob.compile_matcher()),
-            Err(error) => {
-                let message =
-                    format!("\"{text}\" is not a glob: {}; it counts as a name", error.kind());
-                let problem = Problem::warning("bad-glob", message).of_field(field);
-                problems.push(problem.hint("write it with `*`, `?`, `[ab]` or `{a,b}`"));
-                Self::Name(text.to_owned())
-            }
-        }
-    }
-
-    fn matches(&self, tool: &str) -> bool {
-        match self {
-            Self::Name(name) => name == tool,
-            Self::Glob(glob) => glob.is_match(tool),
-        }
-    }
-
-    /// A name is more specific than any glob; of two globs, the one with more fixed characters is.
-    fn specificity(&self) -> (bool, usize) {
-        match self {
-            Self::Name(_) => (true, 0),
-            Self::Glob(glob) => {
-                let fixed = |c: &char| !matches!(c, '*' | '?');
-                (false, glob.glob().glob().chars().filter(fixed).count())
-            }
-        }
-    }
+fn read_pattern(text: &str, field: &'static str, problems: &mut Vec<Problem>) -> NamePattern {
+    NamePattern::parse(text).unwrap_or_else(|error| {
+        let message = format!("\"{text}\" is not a glob: {error}; it counts as a name");
+        let problem = Problem::warning("bad-glob", message).of_field(field);
+        problems.push(problem.hint("write it with `*`, `?`, `[ab]` or `{a,b}`"));
+        NamePattern::name(text)
+    })
 }
 
 #[cfg(test)]

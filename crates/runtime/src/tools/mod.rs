@@ -9,9 +9,11 @@
 
 pub(crate) mod alias;
 mod filter;
+pub(crate) mod name_owners;
 pub(crate) mod name_table;
 pub(crate) mod naming;
 pub(crate) mod omitted_tools;
+pub(crate) mod pattern;
 pub(crate) mod pins;
 mod registry;
 mod schema;

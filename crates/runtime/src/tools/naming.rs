@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use wharf_config::Settings;
+use wharf_config::settings::SettingValue;
 
 /// The maximum number of characters of a name.
 pub(super) const MAX_NAME_LENGTH: usize = 64;
@@ -34,6 +35,16 @@ impl From<&Settings> for Naming {
     }
 }
 
+/// The word of the setting, for [`wharf_config::Settings::with`].
+impl From<Naming> for SettingValue {
+    fn from(value: Naming) -> Self {
+        Self::from(match value {
+            Naming::Classic => "classic",
+            Naming::Precise => "precise",
+        })
+    }
+}
+
 impl Naming {
     /// Returns the beginning of the names of a server's tools, such as `mcp_github_`. A prefix
     /// that is not empty replaces the server's name.
@@ -51,6 +62,11 @@ impl Naming {
     ) -> Option<&'n str> {
         let head = self.server_part(server, prefix);
         name.strip_prefix(&head).filter(|tool| !tool.is_empty())
+    }
+
+    /// Tells whether the name of a server stays as it is in the names of its tools.
+    pub(crate) fn keeps(self, server: &str) -> bool {
+        Namer::new(self, server, None).is_exact
     }
 
     /// Tells whether a tool of a server could have this name.

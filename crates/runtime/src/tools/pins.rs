@@ -11,6 +11,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use wharf_config::settings::SettingValue;
 use wharf_config::store::private_file::hex;
 use wharf_config::{Problem, Settings};
 use wharf_protocol::view::ToolDefinition;
@@ -39,6 +40,16 @@ impl From<&Settings> for Pinning {
     fn from(settings: &Settings) -> Self {
         let is_enforced = settings.is_set_to("tools.pinning", "enforce");
         if is_enforced { Self::Enforce } else { Self::Observe }
+    }
+}
+
+/// The word of the setting, for [`wharf_config::Settings::with`].
+impl From<Pinning> for SettingValue {
+    fn from(value: Pinning) -> Self {
+        Self::from(match value {
+            Pinning::Observe => "observe",
+            Pinning::Enforce => "enforce",
+        })
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::json;
-use wharf::CallOptions;
 use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
 use wharf::protocol::Json;
 use wharf::protocol::transport::BoxFuture;
@@ -46,7 +45,7 @@ async fn a_tools_own_error_is_an_outcome() {
     let runtime = fixture.start();
     runtime.ready().await;
     let arguments: Json = r#"{"fail":true,"text":"no such file"}"#.parse().unwrap();
-    let outcome = runtime.call("mcp_fs_do", &arguments, &CallOptions::default()).await;
+    let outcome = runtime.call("mcp_fs_do", &arguments).await;
     assert_eq!((outcome.is_error, outcome.text.as_str()), (true, "Error: no such file"));
     assert!(outcome.error.is_none());
     assert_eq!(outcome.details.server_name, "fs");
@@ -60,9 +59,8 @@ async fn a_call_that_times_out_has_an_unknown_outcome() {
     let runtime = fixture.start();
     runtime.ready().await;
     let arguments: Json = r#"{"sleepMs":60000}"#.parse().unwrap();
-    let limit = Some(Duration::from_millis(200));
-    let options = CallOptions { timeout: limit, ..CallOptions::default() };
-    let outcome = runtime.call("mcp_fs_do", &arguments, &options).await;
+    let limit = Duration::from_millis(200);
+    let outcome = runtime.call("mcp_fs_do", &arguments).idle_timeout(limit).await;
     let error = outcome.error.unwrap();
     assert_eq!((error.outcome_known, error.kind.word()), (false, "TERMINAL"));
     assert_snapshot!(outcome.text, @r#"

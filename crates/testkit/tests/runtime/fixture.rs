@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use wharf::config::{Catalog, Env, LoadOptions, Platform, load};
 use wharf::protocol::Json;
-use wharf::{CallOptions, Options, Runtime, Snapshot, StartupMode};
+use wharf::{Options, Runtime, Snapshot, StartupMode};
 use wharf_testkit::actor::{ActorLog, Script};
 
 /// The timeout of the tests.
@@ -92,7 +92,7 @@ impl Fixture {
         Options {
             startup_timeout: Some(self.gate),
             startup_mode: Some(self.mode),
-            ..Options::new(self.env())
+            ..Options::new(self.env()).store_in_wharf_home()
         }
         .one_shot()
     }
@@ -155,9 +155,8 @@ pub(super) fn tools(snapshot: &Snapshot) -> String {
 /// Calls a tool with these arguments and renders the outcome.
 pub(super) async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> String {
     let arguments: Json = arguments.to_string().parse().unwrap();
-    let options = CallOptions::default();
-    let call = runtime.call(tool, &arguments, &options);
-    let outcome = tokio::time::timeout(LIMIT, call).await.expect("a call ends");
+    let call = runtime.call(tool, &arguments);
+    let outcome = tokio::time::timeout(LIMIT, call.into_future()).await.expect("a call ends");
     match &outcome.error {
         None => outcome.text,
         Some(error) => format!(

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wharf::config::ServerName;
 use wharf::protocol::envelope::RpcError;
 use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::view::send::{
     ElicitationAnswer, ElicitationSupport, SamplingAnswer, SamplingSupport, text_block,
 };
-use wharf::protocol::view::{Elicitation, Sampling};
-use wharf::{ClientFeatures, Elicitor, Options, Runtime, Sampler};
+use wharf::{
+    ClientFeatures, ElicitationRequest, Elicitor, Options, Runtime, Sampler, SamplingRequest,
+};
 
 use super::fixture::{Fixture, LIMIT};
 
@@ -120,9 +120,9 @@ impl Elicitor for TestHost {
         self.elicitation
     }
 
-    fn elicit(&self, _: ServerName, elicitation: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
+    fn elicit(&self, request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
-            assert_eq!(elicitation.message(), "Which berth?");
+            assert_eq!(request.elicitation.message(), "Which berth?");
             match self.respond().await {
                 HostBehavior::Accepts(content) => {
                     let content = content.to_string().parse::<wharf::protocol::Json>().unwrap();
@@ -140,11 +140,8 @@ impl Sampler for TestHost {
         self.sampling
     }
 
-    fn sample(
-        &self,
-        server: ServerName,
-        request: Sampling,
-    ) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>> {
+    fn sample(&self, request: SamplingRequest) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>> {
+        let SamplingRequest { server, sampling, .. } = request;
         Box::pin(async move {
             match self.respond().await {
                 HostBehavior::Fails => Err(RpcError::new(-1, "the model is asleep")),
@@ -152,7 +149,7 @@ impl Sampler for TestHost {
                     model: "m".into(),
                     content: vec![text_block(&format!(
                         "{} tokens for {server}",
-                        request.max_tokens().unwrap_or_default()
+                        sampling.max_tokens().unwrap_or_default()
                     ))],
                     stop_reason: Some("endTurn".into()),
                 }),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use serde_json::json;
-use wharf::config::{Env, LoadOptions, Platform};
+use wharf::config::{Env, Platform};
 use wharf::{FailureKind, Options, StartupMode, Status, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
@@ -18,11 +18,10 @@ fn echo() -> Script {
 async fn failed_discovery_is_one_error_and_no_tools() {
     let folder = tempfile::tempdir().unwrap();
     let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
-    let look = LoadOptions::default();
     let not_json = env.clone().with_variable("WHARF_MCP_SERVERS", "{");
     let nowhere = folder.path().join("nowhere");
     for (env, cwd) in [(not_json, folder.path()), (env, nowhere.as_path())] {
-        let loaded = discover_and_load_mcp_tools(cwd, Options::new(env), look).await;
+        let loaded = discover_and_load_mcp_tools(cwd, Options::new(env)).await;
         assert!(loaded.tools.is_empty() && loaded.runtime.is_none());
         let paths: Vec<_> = loaded.errors.iter().map(|error| error.path.as_str()).collect();
         assert_eq!(paths, [".mcp.json"]);
@@ -36,8 +35,7 @@ async fn a_loading_error_has_a_kind_a_hint_and_the_error_output() {
     let script = "echo 'starting' >&2; echo 'Error: no licence' >&2; read -r line; exit 3";
     fixture.server("broken", json!({ "command": "/bin/sh", "args": ["-c", script] }));
     let folder = fixture.path("project");
-    let loaded =
-        discover_and_load_mcp_tools(&folder, fixture.options(), LoadOptions::default()).await;
+    let loaded = discover_and_load_mcp_tools(&folder, fixture.options()).await;
     let [error] = &loaded.errors[..] else { panic!("{:?}", loaded.errors) };
     assert_eq!(error.path, "mcp:broken");
     assert_eq!(error.kind, Some(FailureKind::Connect));
@@ -52,12 +50,7 @@ async fn an_invalid_definition_affects_only_its_server() {
     let mut fixture = Fixture::new();
     fixture.actor("fs", &echo(), json!({}));
     fixture.server("broken", json!({ "command": "x", "url": "http://127.0.0.1:1/" }));
-    let loaded = discover_and_load_mcp_tools(
-        &fixture.path("project"),
-        fixture.options(),
-        LoadOptions::default(),
-    )
-    .await;
+    let loaded = discover_and_load_mcp_tools(&fixture.path("project"), fixture.options()).await;
     let errors: Vec<_> =
         loaded.errors.iter().map(|error| format!("{}: {}", error.path, error.error)).collect();
     assert_eq!(errors, [r#"mcp:broken: both "command" and "url" are set"#]);

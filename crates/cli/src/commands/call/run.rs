@@ -181,10 +181,10 @@ async fn call(
 ) -> Outcome {
     let options = CallOptions {
         caller: CallOrigin::Person,
-        timeout: args.timeout,
+        idle_timeout: args.timeout,
         progress: Some(running.begin(tool.server().as_str(), tool.tool())),
         phase_tracker: running.phase_tracker(),
         ..CallOptions::default()
     };
-    runtime.call(tool, arguments, &options).await
+    runtime.call(tool, arguments).with_options(options).await
 }

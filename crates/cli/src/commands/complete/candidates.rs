@@ -129,7 +129,7 @@ impl OfflineLookup<'_> {
     }
 
     fn registry(&self, catalog: &Catalog) -> Registry {
-        cached_tools(catalog, &Options::new(self.invocation.env.clone()))
+        cached_tools(catalog, &Options::new(self.invocation.env.clone()).store_in_wharf_home())
     }
 
     fn servers(&self, is_wanted: impl Fn(DefinitionState) -> bool) -> Candidates {

@@ -63,6 +63,7 @@ pub(super) fn disable_storage(options: &mut Options, catalog: &Catalog) {
         options.cache = None;
         options.pins = None;
         options.logs = None;
+        options.approvals = None;
     }
 }
 

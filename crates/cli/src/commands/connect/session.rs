@@ -152,7 +152,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
         own_program: host::program(),
         client_features: ClientFeatures { roots, elicitor, ..ClientFeatures::default() },
         trace: invocation.trace.get().map(Trace::sink),
-        ..Options::new(env.clone())
+        ..Options::new(env.clone()).store_in_wharf_home()
     }
     .one_shot()
 }

@@ -21,7 +21,7 @@ pub(super) fn check(server: &Server, env: &Env) -> Option<Check> {
                 format!("chmod 600 {}", shell::quote_path(&path)),
             )
         }
-        Level::User | Level::Env | Level::Builtin => return None,
+        Level::User | Level::Env | Level::Builtin | Level::Program => return None,
     };
     let fields = &definition.fields;
     let env_pairs = fields.env.iter().map(|pair| ("env", pair));

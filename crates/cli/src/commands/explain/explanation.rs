@@ -127,6 +127,7 @@ impl ExplanationText<'_> {
             }
             Level::Env => format!("the variable {path} of {program}"),
             Level::Builtin => "Wharf's defaults".to_owned(),
+            Level::Program => program,
             Level::User => format!("your {program} file {path} (line {line})"),
             Level::Project => format!("this project's {program} file {path} (line {line})"),
         }

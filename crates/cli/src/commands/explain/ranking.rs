@@ -26,7 +26,9 @@ fn replaced(definition: &Definition, by: &Source, env: &Env) -> String {
             clean(definition.source.provider_name)
         ),
         Level::Env => format!("replaced as a whole by the variable {path}"),
-        Level::User | Level::Builtin => format!("hidden by the administrator's file {path}"),
+        Level::User | Level::Builtin | Level::Program => {
+            format!("hidden by the administrator's file {path}")
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use wharf::FailureKind;
 use wharf::arguments::PairError;
 use wharf::call::{CallError, CallErrorReason};
 use wharf_config::manage::{ManageError, SkipReason};
-use wharf_config::settings::SettingError;
+use wharf_config::settings::{SettingError, SettingsFileError};
 use wharf_config::{CredentialError, DiscoveryError};
 
 use super::{Failure, UntrustedReason};
@@ -139,17 +139,16 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
     }
 }
 
-fn setting_hint(error: &SettingError) -> Option<String> {
+fn setting_hint(error: &SettingsFileError) -> Option<String> {
     match error {
-        SettingError::Unknown { nearest: Some(nearest), .. } => {
-            Some(format!("did you mean \"{nearest}\"?"))
-        }
-        SettingError::Unknown { nearest: None, .. } => {
+        SettingsFileError::Setting(SettingError::Unknown { nearest: None, .. }) => {
             Some("`wharf config get` lists all settings".to_owned())
         }
-        SettingError::UnsupportedValue { wanted, .. } => Some(format!("use {wanted}")),
-        SettingError::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
-        SettingError::Store(error) => Some(error.hint()),
+        SettingsFileError::Setting(error) => error.hint(),
+        SettingsFileError::NoHome => {
+            Some("set HOME, or WHARF_HOME to a folder of yours".to_owned())
+        }
+        SettingsFileError::Store(error) => Some(error.hint()),
         _ => None,
     }
 }

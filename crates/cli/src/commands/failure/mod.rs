@@ -16,7 +16,7 @@ use std::time::Duration;
 use wharf::call::{CallError, CallErrorReason};
 use wharf::{ApprovalsError, FailureKind};
 use wharf_config::manage::ManageError;
-use wharf_config::settings::SettingError;
+use wharf_config::settings::SettingsFileError;
 use wharf_config::store::StoreError;
 use wharf_config::trust::Trust;
 use wharf_config::{Catalog, DiscoveryError, Server};
@@ -129,7 +129,7 @@ pub(crate) enum Failure {
     Approvals(#[from] ApprovalsError),
     /// A setting could not be read or changed.
     #[error(transparent)]
-    Setting(#[from] SettingError),
+    Setting(#[from] SettingsFileError),
     /// Writing to stdout failed.
     #[error("could not write the output")]
     Output(#[source] io::Error),

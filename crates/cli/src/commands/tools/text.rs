@@ -72,7 +72,8 @@ pub(super) fn nothing_found(words: &str, tools: usize) -> String {
 /// Returns a note if the name of a server is also the name of a cached tool.
 pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String> {
     let catalog = invocation.load_quietly().ok()?;
-    let registry = cached_tools(&catalog, &Options::new(invocation.env.clone()));
+    let registry =
+        cached_tools(&catalog, &Options::new(invocation.env.clone()).store_in_wharf_home());
     let same = registry.tools().iter().filter(|tool| tool.tool() == name);
     let servers: Vec<&str> = same.map(|tool| tool.server().as_str()).take(MOST_NAMED).collect();
     let path = format!("{}/{name}", servers.first()?);

@@ -132,6 +132,13 @@ fn a_machine_without_servers_gets_the_defaults() {
 }
 
 #[test]
+fn the_defaults_are_used_only_if_the_caller_asks_for_them() {
+    let mut world = World::new();
+    world.options.with_defaults = false;
+    assert_eq!(world.show(), "");
+}
+
+#[test]
 fn the_defaults_are_used_only_without_other_servers() {
     let entries = [r#"{ "command": "x", "enabled": false }"#, r#"{ "type": "nothing" }"#, "null"];
     for entry in entries {

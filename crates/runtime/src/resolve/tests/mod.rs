@@ -2,6 +2,7 @@
 
 mod command_cache;
 mod credentials;
+mod from_code;
 mod headers;
 mod launch;
 mod redaction;

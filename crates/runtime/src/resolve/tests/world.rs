@@ -44,8 +44,13 @@ impl World {
         let env = Env::new(Platform::HOST, root.join("project"))
             .with_home(root.join("home"))
             .with_variable("PATH", path);
-        let world =
-            Self { folder, root, env, store: Arc::default(), options: LoadOptions::default() };
+        let world = Self {
+            folder,
+            root,
+            env,
+            store: Arc::default(),
+            options: LoadOptions { with_defaults: true, ..LoadOptions::default() },
+        };
         world.program("bin/server");
         world
     }

@@ -1,7 +1,7 @@
 //! The pins, `pins/tools.json`: per definition, the tools as they were accepted or first seen.
 //!
-//! New pins count at once in this process and are written later. Changes of existing pins are
-//! durable. If the file is damaged, or the HMAC secret of its record keys (`record_keys`), a record
+//! New pins count at once in this process and are written later; without a folder they are kept in
+//! memory only. Changes of existing pins are durable. If the file is damaged, or the HMAC secret of its record keys (`record_keys`), a record
 //! that is not found counts as damaged: with enforced pins, its tools are withheld instead of
 //! treated as new.
 
@@ -65,8 +65,6 @@ pub(super) struct PinRecord {
 
 /// The stored pins of a definition.
 enum StoredPins {
-    /// Nothing is pinned, because there is no folder.
-    Off,
     Missing,
     Damaged,
     /// The list is exactly the pinned one.
@@ -75,11 +73,15 @@ enum StoredPins {
 }
 
 impl Pins {
-    /// Uses a folder; without one nothing is pinned. Nothing is read or created yet.
+    /// Uses a folder; without one, pins count in this process only. Nothing is read or created yet.
     pub(crate) fn open(folder: Option<PathBuf>) -> Self {
         let file = folder.as_ref().map(|folder| RecordFile::new(folder.join(FILE)).durable());
         let (pending, writing) = (Mutex::default(), Mutex::default());
-        Self { keys: RecordKeys::new(folder), file, pending, writing }
+        let keys = match folder {
+            Some(folder) => RecordKeys::new(Some(folder)),
+            None => RecordKeys::in_memory(),
+        };
+        Self { keys, file, pending, writing }
     }
 
     /// Returns the key of a definition. Each account has its own pins, because it may see other
@@ -103,7 +105,6 @@ impl Pins {
     ) -> PinReport {
         let mut report = PinReport::of_pinned();
         let pinned = match self.stored(key, tools) {
-            StoredPins::Off => return PinReport::default(),
             StoredPins::Same => return report,
             StoredPins::Pinned(pinned) => {
                 report.compare(&pinned, tools);
@@ -139,7 +140,7 @@ impl Pins {
     ) -> PinReport {
         let mut report = PinReport::of_pinned();
         match self.stored(key, tools) {
-            StoredPins::Off | StoredPins::Missing => report = PinReport::default(),
+            StoredPins::Missing => report = PinReport::default(),
             StoredPins::Same => {}
             StoredPins::Pinned(pinned) => report.compare(&pinned, tools),
             StoredPins::Damaged => report.mark_damaged(mode),
@@ -155,21 +156,22 @@ impl Pins {
         match self.stored(key, tools) {
             StoredPins::Pinned(pinned) => report.compare(&pinned, tools),
             StoredPins::Damaged => report.compare(&PinnedTools::default(), tools),
-            StoredPins::Off | StoredPins::Missing | StoredPins::Same => {}
+            StoredPins::Missing | StoredPins::Same => {}
         }
         report.into_review(tools)
     }
 
     /// Pins tools as they are, because the person has accepted them.
     pub(crate) fn accept(&self, key: &RecordKey, tools: &[ToolDefinition]) -> Result<(), PinError> {
-        if self.file.is_none() {
-            return Ok(());
-        }
         let hash = key.hash.clone().ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
         let (server, pinned) = (key.server.clone(), PinnedTools::default());
         let pending = PendingPins { server, pinned, tools: tools.into() };
         if !pending.fits() {
             return Err(PinError::TooLarge { limit: MAX_RECORD_BYTES });
+        }
+        if self.file.is_none() {
+            self.pending().insert(hash, pending);
+            return Ok(());
         }
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.write(LOCK_TIMEOUT, &[(hash.clone(), pending)])?;
@@ -179,12 +181,15 @@ impl Pins {
 
     /// Tells whether there are unwritten pins.
     pub(crate) fn has_pending(&self) -> bool {
-        !self.pending().is_empty()
+        self.file.is_some() && !self.pending().is_empty()
     }
 
     /// Writes the pins. Waits for the disk, and at most `wait` for other processes. Pins that
     /// cannot be written still count in this process.
     pub(crate) fn write_pending(&self, wait: Duration) {
+        if self.file.is_none() {
+            return;
+        }
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let pending: Vec<(String, PendingPins)> =
             self.pending().iter().map(|(hash, pending)| (hash.clone(), pending.clone())).collect();
@@ -229,13 +234,13 @@ impl Pins {
 
     /// Returns the pins of a definition, including unwritten ones.
     fn stored(&self, key: &RecordKey, tools: &[ToolDefinition]) -> StoredPins {
-        let Some(file) = &self.file else { return StoredPins::Off };
         let Some(hash) = &key.hash else { return StoredPins::Damaged };
         match self.pending().get(hash) {
             Some(pending) if *pending.tools == *tools => return StoredPins::Same,
             Some(pending) => return StoredPins::Pinned(pending.merged()),
             None => {}
         }
+        let Some(file) = &self.file else { return StoredPins::Missing };
         let Ok(records) = file.load() else { return StoredPins::Damaged };
         let is_sealed = records.is_empty() || records.seal == self.seal();
         match records.get(hash).map(Json::to::<PinRecord>) {

@@ -215,13 +215,17 @@ fn many_changes_are_summarized_in_few_problems() {
 }
 
 #[test]
-fn without_a_folder_nothing_is_pinned() {
+fn without_a_folder_pins_are_kept_in_memory() {
     let pins = Pins::open(None);
     let key = key(&pins, "server");
     let report = pins.check(&key, &list(FIRST), Pinning::Enforce);
-    assert!(!pins.has_pending());
-    assert!(!report.is_first() && !report.is_unchanged("a") && !report.withholds("a"));
-    pins.accept(&key, &list(FIRST)).unwrap();
+    assert!(report.is_first() && report.is_unchanged("a") && !pins.has_pending());
+    pins.write_pending(Duration::ZERO);
+    let changed = list(r#"{"name":"a","title":"other"}"#);
+    let report = pins.check(&key, &changed, Pinning::Enforce);
+    assert!(report.withholds("a") && !report.is_unchanged("a"));
+    pins.accept(&key, &changed).unwrap();
+    assert!(pins.check(&key, &changed, Pinning::Enforce).is_unchanged("a"));
 }
 
 #[test]

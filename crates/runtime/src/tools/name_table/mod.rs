@@ -1,8 +1,9 @@
 //! Assigns names to the tools of all servers. An assigned name never changes.
 //!
-//! Name collisions: if several tools prefer one free name, the tool with unchanged raw names gets
-//! it, else the one with the smallest raw names; the others get a suffix. A name also stays while
-//! its server is disconnected. The file is in `store::tool_names`.
+//! Name collisions: a tool of a server that does not own the preferred name (`name_owners`) gets a
+//! suffix. If several tools prefer one free name, the tool with unchanged raw names gets it, else
+//! the one with the smallest raw names; the others get a suffix. A name also stays while its server
+//! is disconnected. The file is in `store::tool_names`.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,8 @@ use std::time::SystemTime;
 
 use wharf_config::time::unix_seconds;
 
-use super::naming::{Naming, PreferredName};
+use super::name_owners::NameOwners;
+use super::naming::PreferredName;
 
 /// The maximum number of removed tools of a server that keep their names; only a server that keeps
 /// renaming its tools has more.
@@ -26,19 +28,8 @@ pub(crate) struct NameTable {
     servers: HashMap<Arc<str>, ServerNames>,
     taken: HashSet<Arc<str>>,
     is_changed: bool,
-    /// The servers that this process does not use.
-    unused: Vec<UnusedServer>,
-    /// The names that are valid for this process only.
-    temporary: HashSet<Arc<str>>,
+    owners: NameOwners,
     today: u32,
-}
-
-/// A server that this process does not use, and whose tools may need names later.
-#[derive(Debug)]
-pub(crate) struct UnusedServer {
-    pub(crate) naming: Naming,
-    pub(crate) server: String,
-    pub(crate) prefix: Option<String>,
 }
 
 /// The names of one server's tools.
@@ -84,8 +75,7 @@ impl Default for NameTable {
             servers: HashMap::new(),
             taken: HashSet::new(),
             is_changed: false,
-            unused: Vec::new(),
-            temporary: HashSet::new(),
+            owners: NameOwners::default(),
             today: today(),
         }
     }
@@ -110,25 +100,18 @@ impl NameTable {
         self.servers.insert(server.into(), known);
     }
 
-    /// Sets the servers that this process does not use. A name that one of their tools could have
-    /// is valid for this process only; it is assigned for good when all these servers are used.
-    pub(crate) fn set_unused_servers(&mut self, unused: Vec<UnusedServer>) {
-        self.unused = unused;
+    /// Sets the servers that own the names that are assigned from now on.
+    pub(crate) fn set_owners(&mut self, owners: NameOwners) {
+        self.owners = owners;
     }
 
-    /// Returns the names to be saved, if they changed: all except those for this process only.
+    /// Returns the names to be saved, if they changed.
     pub(crate) fn take_unsaved(&mut self) -> Option<UnsavedNames> {
         if !std::mem::take(&mut self.is_changed) {
             return None;
         }
-        let mut servers: UnsavedNames =
-            self.servers.iter().map(|(name, tools)| (name.clone(), tools.clone())).collect();
-        if !self.temporary.is_empty() {
-            for (_, server) in &mut servers {
-                server.tools.retain(|_, name| !self.temporary.contains(name));
-            }
-        }
-        Some(servers)
+        let all = self.servers.iter();
+        Some(all.map(|(name, tools)| (name.clone(), tools.clone())).collect())
     }
 
     /// Records that the names from [`NameTable::take_unsaved`] could not be saved.
@@ -136,8 +119,13 @@ impl NameTable {
         self.is_changed = true;
     }
 
+    /// Returns the server that owns a name.
+    pub(super) fn owner(&self, name: &str) -> Option<&str> {
+        self.owners.owner(name)
+    }
+
     /// Returns the tools that have these names, as `server/tool`. One pass over all names.
-    pub(super) fn owners(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
+    pub(super) fn tools_named(&self, wanted: &HashSet<&str>) -> HashMap<Arc<str>, String> {
         let mut owners = HashMap::new();
         for (server, names) in &self.servers {
             for (tool, name) in names.tools.iter().filter(|(_, name)| wanted.contains(&***name)) {
@@ -158,7 +146,8 @@ impl NameTable {
         let mut others = Vec::new();
         for new_tool in new_tools {
             let PreferredName { stem, is_long, .. } = new_tool.preferred;
-            if !is_long && self.taken.insert(stem.clone()) {
+            let is_owner = self.owners.may_have(new_tool.server, stem);
+            if !is_long && is_owner && self.taken.insert(stem.clone()) {
                 self.store(&new_tool, stem.clone());
             } else {
                 others.push(new_tool);
@@ -212,21 +201,10 @@ impl NameTable {
     }
 
     fn store(&mut self, new_tool: &NewTool<'_>, name: Arc<str>) {
-        if self.may_belong_to_unused_server(&name) {
-            self.temporary.insert(name.clone());
-        } else {
-            self.is_changed = true;
-        }
+        self.is_changed = true;
         if let Some(known) = self.servers.get_mut(new_tool.server) {
             known.tools.insert(new_tool.tool.into(), name);
         }
-    }
-
-    fn may_belong_to_unused_server(&self, name: &str) -> bool {
-        let could_have = |other: &UnusedServer| {
-            other.naming.may_name(name, &other.server, other.prefix.as_deref())
-        };
-        self.unused.iter().any(could_have)
     }
 
     /// Frees the names of removed tools, if there are too many.

@@ -134,6 +134,15 @@ impl Registry {
         })
     }
 
+    /// Returns the registry with only some of its tools.
+    pub(crate) fn narrowed(&self, is_allowed: impl Fn(&Tool) -> bool) -> Self {
+        let allowed = |tools: &[Arc<Tool>]| {
+            tools.iter().filter(|tool| is_allowed(tool)).cloned().collect::<Vec<_>>()
+        };
+        let (tools, hidden) = (allowed(&self.tools), allowed(&self.hidden));
+        Self { tools, hidden, problems: Vec::new() }
+    }
+
     /// Returns the collisions of names, one problem per server.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -173,9 +182,9 @@ fn assign_names(all_tools: &[&ServerTools], names: &mut NameTable) -> Vec<NamedT
             .take(MAX_LISTED_NAMES)
             .map(|(tool, _)| &*tool.preferred.stem)
     });
-    let owners = names.owners(&wanted.collect());
+    let owners = names.tools_named(&wanted.collect());
     let groups = all_tools.iter().zip(assigned).map(|(server_tools, assigned)| {
-        let collisions = collisions(server_tools, &assigned, &owners);
+        let collisions = collisions(server_tools, &assigned, &owners, names);
         let (listed, hidden) = tools_of(server_tools, &assigned);
         NamedTools { listed, hidden, collisions }
     });
@@ -215,17 +224,21 @@ fn collisions(
     server_tools: &ServerTools,
     assigned: &[Arc<str>],
     owners: &HashMap<Arc<str>, String>,
+    names: &NameTable,
 ) -> Option<Problem> {
     let count = renamed(server_tools, assigned).count();
     let renamed_tools =
         renamed(server_tools, assigned).take(MAX_LISTED_NAMES).map(|(tool, name)| {
             let raw = text::clip(server_tools.listed()[tool.index].name(), MAX_SHOWN_CHARS);
             let stem = &tool.preferred.stem;
-            let owner = owners.get(stem).map_or("another tool", String::as_str);
-            format!(
-                "\"{raw}\" is {name}, since \"{}\" is {stem}",
-                text::clip(owner, MAX_SHOWN_CHARS)
-            )
+            let why = match (owners.get(stem), names.owner(stem)) {
+                (Some(tool), _) => format!("\"{}\" is {stem}", text::clip(tool, MAX_SHOWN_CHARS)),
+                (None, Some(server)) => {
+                    format!("{stem} is kept for server \"{}\"", text::clip(server, MAX_SHOWN_CHARS))
+                }
+                (None, None) => format!("another tool is {stem}"),
+            };
+            format!("\"{raw}\" is {name}, since {why}")
         });
     let mut message =
         format!("names already taken: {}", renamed_tools.collect::<Vec<_>>().join("; "));

@@ -9,6 +9,7 @@ mod strict;
 
 use bytestring::ByteString;
 pub(super) use strict::strict;
+use wharf_config::settings::SettingValue;
 use wharf_protocol::Json;
 
 /// How input schemas are changed for models (`tools.sanitize`).
@@ -19,6 +20,16 @@ pub enum Sanitize {
     Light,
     /// So that the strictest provider accepts them.
     Strict,
+}
+
+/// The word of the setting, for [`wharf_config::Settings::with`].
+impl From<Sanitize> for SettingValue {
+    fn from(value: Sanitize) -> Self {
+        Self::from(match value {
+            Sanitize::Light => "light",
+            Sanitize::Strict => "strict",
+        })
+    }
 }
 
 /// Tells whether a schema has the usual form, with its type first or last. Such a schema need not

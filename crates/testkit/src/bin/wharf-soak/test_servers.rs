@@ -31,7 +31,7 @@ impl TestServers {
     /// Starts a runtime with all servers. Fails if a server is not loaded, because a run without it
     /// would prove nothing.
     pub(crate) fn start_runtime(&self) -> Result<Runtime, String> {
-        let options = Options::new(self.env(0)).one_shot();
+        let options = Options::new(self.env(0)).store_in_wharf_home().one_shot();
         let catalog =
             load(&self.env(0), LoadOptions::default()).map_err(|error| error.to_string())?;
         match catalog.servers.len() {

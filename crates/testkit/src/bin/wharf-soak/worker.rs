@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wharf::protocol::Json;
-use wharf::{CallOptions, FailureKind, Runtime};
+use wharf::{FailureKind, Runtime};
 use wharf_testkit::seeded_random::SeededRandom;
 
 use crate::test_servers::{SERVERS, TestServers, name};
@@ -96,9 +96,8 @@ impl Worker {
         let arguments = json!({ "text": "x", "die": die }).to_string();
         let Ok(arguments) = arguments.parse::<Json>() else { return "impossible" };
         let tool = format!("mcp_{}_do", name(at));
-        let options =
-            CallOptions { timeout: Some(Duration::from_secs(20)), ..CallOptions::default() };
-        let outcome = self.wharf.call(&tool, &arguments, &options).await;
+        let call = self.wharf.call(&tool, &arguments).idle_timeout(Duration::from_secs(20));
+        let outcome = call.await;
         let Some(error) = outcome.error else { return "calls with a result" };
         let snapshot = self.wharf.snapshot();
         let failure = snapshot.server(&name(at)).and_then(|server| server.failure.as_ref());
@@ -132,7 +131,7 @@ impl Worker {
         let arguments = json!({ "tools": ["do", "other"] }).to_string();
         let Ok(arguments) = arguments.parse::<Json>() else { return "impossible" };
         let tool = format!("mcp_{}_do", name(at));
-        self.wharf.call(&tool, &arguments, &CallOptions::default()).await;
+        self.wharf.call(&tool, &arguments).await;
         "lists changed"
     }
 

@@ -4,11 +4,11 @@
 //! longer waited for.
 
 use tokio::sync::{mpsc, oneshot};
-use wharf::Elicitor;
 use wharf::config::ServerName;
 use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::view::send::{ElicitationAnswer, ElicitationSupport};
 use wharf::protocol::view::{Elicitation, ElicitationMode};
+use wharf::{ElicitationRequest, Elicitor};
 use wharf_config::text::clean;
 
 use super::super::progress::Progress;
@@ -43,11 +43,8 @@ impl Elicitor for QueuedElicitor {
         ElicitationSupport { form: true, url: true }
     }
 
-    fn elicit(
-        &self,
-        server: ServerName,
-        elicitation: Elicitation,
-    ) -> BoxFuture<'_, ElicitationAnswer> {
+    fn elicit(&self, request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
+        let ElicitationRequest { server, elicitation, .. } = request;
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
             // The receiver is gone when the run is over.

@@ -1,97 +1,26 @@
 //! A server at the two stages of this crate: a [`Definition`], which has the fields as written in a
 //! file, and a [`ServerSpec`], which is expanded, valid and ready to be resolved and connected.
+//!
+//! `name` has the names of servers, `transport` how a server is started or reached.
 
-use std::borrow::Borrow;
+mod name;
+mod transport;
+
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
+use crate::custom_transport::CustomTransport;
 use crate::document::Node;
 use crate::expand::Syntax;
 use crate::problem::Problem;
-use crate::secret::Secret;
-use crate::server_url::{ServerUrl, render_written};
+use crate::server_url::render_written;
 use crate::source::{Rank, Source};
-use crate::store::private_file::hex;
 
-/// The name of a server as written in its file: any text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct ServerName(String);
-
-impl ServerName {
-    /// Makes a name of any text.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-
-    /// Returns the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for ServerName {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ServerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A name that Wharf itself may write into a file; readers accept more ([`ServerName`]).
-///
-/// ```
-/// use wharf_config::NewServerName;
-///
-/// assert!("github".parse::<NewServerName>().is_ok());
-/// assert!("my server".parse::<NewServerName>().is_err());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewServerName(String);
-
-impl NewServerName {
-    /// Returns the name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for NewServerName {
-    type Err = NameError;
-
-    fn from_str(name: &str) -> Result<Self, NameError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        match name {
-            "" => Err(NameError::Empty),
-            _ if name.chars().count() > 100 => Err(NameError::TooLong),
-            _ if !name.chars().all(allowed) => Err(NameError::Characters),
-            _ => Ok(Self(name.to_owned())),
-        }
-    }
-}
-
-/// Why Wharf does not write a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
-    /// It is empty.
-    #[error("Server name cannot be empty")]
-    Empty,
-    /// It has more than 100 characters.
-    #[error("Server name is too long (max 100 characters)")]
-    TooLong,
-    /// It has a character that some programs do not accept.
-    #[error("Server name can only contain letters, numbers, dash, underscore and dot")]
-    Characters,
-}
+pub use name::{NameError, NewServerName, ServerName};
+pub use transport::{ConfigValue, Endpoint, LaunchCommand, Transport, TransportKind};
 
 /// A text from a file, before expansion, with the placeholder syntax of its program.
 #[derive(Clone, PartialEq, Eq)]
@@ -114,9 +43,9 @@ impl fmt::Debug for WrittenText {
 pub struct Definition {
     /// The name.
     pub name: ServerName,
-    /// The file that contains it.
+    /// The file that contains it, or the embedding program.
     pub source: Arc<Source>,
-    /// The line of its name.
+    /// The line of its name; 0 for a server of the embedding program.
     pub line: u32,
     /// Its precedence.
     pub rank: Rank,
@@ -169,6 +98,8 @@ pub struct EntryFields {
     pub url_kind: Option<TransportKind>,
     /// Headers to send.
     pub headers: Vec<(String, WrittenText)>,
+    /// The transport that the embedding program brings.
+    pub custom: Option<CustomTransport>,
     /// A command that prints headers; this crate never runs it.
     pub headers_helper: Option<String>,
     /// Timeouts.
@@ -337,29 +268,6 @@ impl Approval {
     }
 }
 
-/// The kind of a transport.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TransportKind {
-    /// A program with messages on its stdin and stdout.
-    Stdio,
-    /// Streamable HTTP.
-    Http,
-    /// HTTP with server-sent events, the older form.
-    Sse,
-}
-
-impl TransportKind {
-    /// Returns the word used in output.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stdio => "stdio",
-            Self::Http => "http",
-            Self::Sse => "sse",
-        }
-    }
-}
-
 /// A valid definition after expansion, which the runtime resolves and connects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec {
@@ -377,103 +285,4 @@ pub struct ServerSpec {
     pub account: Option<String>,
     /// Approval, tool filters and other options.
     pub policy: Policy,
-}
-
-/// A transport with its parameters.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Transport {
-    /// Start a program.
-    Stdio(LaunchCommand),
-    /// Streamable HTTP.
-    Http(Endpoint),
-    /// HTTP with server-sent events.
-    Sse(Endpoint),
-}
-
-impl Transport {
-    /// Returns the kind.
-    pub fn kind(&self) -> TransportKind {
-        match self {
-            Self::Stdio(_) => TransportKind::Stdio,
-            Self::Http(_) => TransportKind::Http,
-            Self::Sse(_) => TransportKind::Sse,
-        }
-    }
-}
-
-/// How to start a program.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LaunchCommand {
-    /// The program.
-    pub command: Secret,
-    /// Its arguments.
-    pub args: Vec<Secret>,
-    /// Environment variables: those of `envFile`, then those of the entry.
-    pub env: Vec<(String, ConfigValue)>,
-    /// The folder to start it in.
-    pub cwd: Option<Secret>,
-}
-
-impl LaunchCommand {
-    /// The prefix of every launch identity.
-    pub const IDENTITY_PREFIX: &'static str = "stdio:";
-
-    /// Returns a hash of the command, arguments, variables and folder. Stored tokens of local
-    /// programs are bound to it.
-    pub fn identity(&self) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |text: &str| {
-            hash.update((text.len() as u64).to_be_bytes());
-            hash.update(text.as_bytes());
-        };
-        part(self.command.expose());
-        part(&self.args.len().to_string());
-        self.args.iter().for_each(|arg| part(arg.expose()));
-        let mut env: Vec<_> =
-            self.env.iter().map(|(name, value)| (name.as_str(), value.text().expose())).collect();
-        env.sort_unstable();
-        for (name, value) in env {
-            part(name);
-            part(value);
-        }
-        part(self.cwd.as_ref().map_or("", |cwd| cwd.expose()));
-        format!("{}{}", Self::IDENTITY_PREFIX, hex(&hash.finalize()))
-    }
-}
-
-/// The address of a remote server and the headers to send.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Endpoint {
-    /// The address.
-    pub url: ServerUrl,
-    /// Headers to send.
-    pub headers: Vec<(String, ConfigValue)>,
-}
-
-/// An expanded environment or header value, and what the runtime must do to resolve it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ConfigValue {
-    /// It is ready to use.
-    Literal(Secret),
-    /// A command whose output is the value.
-    Command(Secret),
-    /// The name of a variable, if that is set; otherwise the value itself.
-    NameOrLiteral(Secret),
-    /// A variable in it is not set; the text keeps the placeholder.
-    Unset(Secret),
-    /// The file names a variable that is not set, so the value is not sent.
-    Omitted(Secret),
-}
-
-impl ConfigValue {
-    /// Returns the text, resolved or not.
-    pub fn text(&self) -> &Secret {
-        match self {
-            Self::Literal(text)
-            | Self::Command(text)
-            | Self::NameOrLiteral(text)
-            | Self::Unset(text)
-            | Self::Omitted(text) => text,
-        }
-    }
 }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, DiscoveryError};
 use crate::discover;
 use crate::env::Env;
 use crate::formats;
@@ -16,6 +15,8 @@ use crate::named_files::NamedFiles;
 use crate::settings::Settings;
 use crate::switches::Switches;
 use crate::trust::{Trust, TrustStore};
+
+use super::{Catalog, DiscoveryError};
 
 /// The provider of one-off servers, in [`Source::provider`](crate::Source::provider).
 pub const ONE_OFF: &str = "command-line";
@@ -66,12 +67,10 @@ pub fn load_one_off(env: &Env, name: &str, entry: &Value) -> Result<Catalog, Dis
     };
     Ok(Catalog {
         servers: merge::merge(judged.collect(), &merge_options),
-        excluded: Vec::new(),
         problems,
-        files: Vec::new(),
         settings,
         is_folder_trusted,
         project_folders,
-        exa_keys: Vec::new(),
+        ..Catalog::new(env)
     })
 }

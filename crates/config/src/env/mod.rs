@@ -1,7 +1,10 @@
 //! The environment as plain data: variables, home folder, working folder, platform.
 //!
-//! Nothing in this crate reads these from the process. So every test has its own environment, and
-//! the paths of all three platforms can be tested on any of them.
+//! No code of this crate reads these from the process by itself; a program may do so with
+//! [`Env::of_process`] (`process`). So every test has its own environment, and the paths of all three
+//! platforms can be tested on any of them.
+
+mod process;
 
 use std::collections::BTreeMap;
 use std::fmt;

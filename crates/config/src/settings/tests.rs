@@ -1,0 +1,84 @@
+//! Tests of settings from code.
+
+use std::time::Duration;
+
+use super::*;
+
+/// Sets one key and renders its new value, or the error with its hint.
+#[track_caller]
+fn check(key: &str, value: impl Into<SettingValue>, expected: &str) {
+    let rendered = match Settings::default().with(key, value) {
+        Ok(settings) => settings.get(key).map(SettingValue::to_string).unwrap_or_default(),
+        Err(error) => match error.hint() {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        },
+    };
+    assert_eq!(rendered, expected);
+}
+
+#[test]
+fn every_key_has_its_default_value_and_accepts_it() {
+    let defaults = Settings::default();
+    assert_eq!(defaults.iter().count(), KEYS.len());
+    for setting in KEYS {
+        let value = defaults.get(setting.key).unwrap().clone();
+        assert_eq!(value.to_string(), setting.default, "{}", setting.key);
+        assert_eq!(defaults.clone().with(setting.key, value).unwrap(), defaults, "{}", setting.key);
+    }
+}
+
+#[test]
+fn values_of_the_natural_types_are_accepted() {
+    check("discovery.project", false, "false");
+    check("startup.timeout_ms", 0, "0");
+    check("startup.timeout_ms", 7_u32, "7");
+    check("startup.timeout_ms", 7_i64, "7");
+    check("call.max_ms", u64::MAX, "18446744073709551615");
+    check("call.max_ms", Duration::from_secs(2), "2000");
+    check("call.max_result_chars", "text".len(), "4");
+    check("tools.naming", "precise", "precise");
+    check("tools.pinning", String::from("enforce"), "enforce");
+    check("discovery.disabled", ["cursor", "zed"], "cursor,zed");
+    check("discovery.disabled", vec!["cursor".to_owned()], "cursor");
+    check("discovery.disabled", &["zed"][..], "zed");
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest_one() {
+    check(
+        "tools.nameing",
+        "x",
+        "unknown setting \"tools.nameing\" (did you mean \"tools.naming\"?)",
+    );
+    check("pigeon", "x", "unknown setting \"pigeon\"");
+    check(
+        "daemon.enabled",
+        true,
+        "\"daemon.enabled\" has no effect: the background process that shares connections does not exist yet",
+    );
+}
+
+#[test]
+fn a_wrong_type_or_value_names_the_valid_ones() {
+    let number = "\"call.max_ms\" must be a whole number greater than zero";
+    check("call.max_ms", 0, number);
+    check("call.max_ms", -1, number);
+    check("call.max_ms", "5", number);
+    check("call.max_ms", Duration::MAX, number);
+    check("discovery.project", "true", "\"discovery.project\" must be true or false");
+    check("tools.naming", "clasic", "\"tools.naming\" must be one of classic, precise");
+    check("discovery.disabled", "cursor", "\"discovery.disabled\" must be a list of words");
+    check(
+        "credentials.store",
+        "keychain",
+        "\"credentials.store\" cannot be \"keychain\" yet: Wharf does not support it (use one of auto, file)",
+    );
+}
+
+#[test]
+fn a_failed_change_leaves_no_trace_in_a_copy() {
+    let before = Settings::default();
+    assert!(before.clone().with("tools.naming", 5).is_err());
+    assert_eq!(before, Settings::default());
+}

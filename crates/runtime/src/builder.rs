@@ -1,0 +1,266 @@
+//! Builds a runtime: servers from files, servers from code, settings, and the ports of the host.
+//!
+//! The builder reads nothing until [`RuntimeBuilder::start`], and then only what it was told to.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use wharf_config::{
+    Catalog, DiscoveryError, Env, LoadOptions, Platform, ServerEntry, ServerName, Settings, load,
+};
+use wharf_protocol::transport::process::GracePeriod;
+use wharf_protocol::view::ClientInfo;
+use wharf_protocol::view::send::RootEntry;
+
+use crate::approval::Approver;
+use crate::client_features::{Elicitor, Sampler};
+use crate::event::{EventSender, Events};
+use crate::options::{Options, StartupMode};
+use crate::resolve::CredentialStore;
+use crate::runtime::Runtime;
+use crate::trace::TraceSink;
+use crate::trust_decider::{self, TrustDecider};
+
+/// Builds a [`Runtime`].
+///
+/// Without further calls the runtime has no servers, stores nothing, reads no file and no variable,
+/// and denies calls that need approval.
+///
+/// ```
+/// use wharf::{Env, Runtime, Stdio};
+/// use wharf::approval::AllowAll;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let runtime = Runtime::builder()
+///     .env(Env::of_process())
+///     .server("time", Stdio::new("no-such-program").arg("--utc"))
+///     .approver(AllowAll)
+///     .start()
+///     .await?;
+/// let snapshot = runtime.ready().await;
+/// assert!(snapshot.server("time").is_some());
+/// runtime.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a builder does nothing until it is started"]
+pub struct RuntimeBuilder {
+    options: Options,
+    discover: Option<PathBuf>,
+    settings: Option<Settings>,
+    servers: Vec<(ServerName, ServerEntry)>,
+    events: EventSender,
+}
+
+impl RuntimeBuilder {
+    pub(crate) fn new() -> Self {
+        // Not the folder of the process: the builder reads nothing of it.
+        Self::from_options(Options::new(Env::new(Platform::HOST, std::path::MAIN_SEPARATOR_STR)))
+    }
+
+    pub(crate) fn from_options(options: Options) -> Self {
+        Self {
+            options,
+            discover: None,
+            settings: None,
+            servers: Vec::new(),
+            events: EventSender::default(),
+        }
+    }
+
+    /// Sets the environment: variables, home folder, working folder. Servers that are found by name
+    /// need `PATH` in it. [`Env::of_process`] takes that of this process.
+    pub fn env(mut self, env: Env) -> Self {
+        let fresh = Options::new(env);
+        self.options.env = fresh.env;
+        self.options.credentials = fresh.credentials;
+        self
+    }
+
+    /// Finds the servers that are configured for a folder, in the files of all programs: those of
+    /// the project, and those of the home folder of [`RuntimeBuilder::env`].
+    pub fn discover(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.discover = Some(folder.into());
+        self
+    }
+
+    /// Sets how [`RuntimeBuilder::discover`] finds servers.
+    pub fn load_options(mut self, options: LoadOptions) -> Self {
+        self.options.load = options;
+        self
+    }
+
+    /// Uses the default servers if [`RuntimeBuilder::discover`] finds none. Two of them download a
+    /// package when they start.
+    pub fn with_defaults(mut self) -> Self {
+        self.options.load.with_defaults = true;
+        self
+    }
+
+    /// Adds a server. It replaces every definition of this name in files.
+    ///
+    /// Texts are literal: no placeholder is expanded, no variable is looked up and no `!command` is
+    /// run. A server without a folder of its own runs in the working folder of the environment.
+    pub fn server(mut self, name: impl Into<ServerName>, server: impl Into<ServerEntry>) -> Self {
+        self.servers.push((name.into(), server.into()));
+        self
+    }
+
+    /// Sets the settings, instead of those in files.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = Some(settings);
+        self
+    }
+
+    /// Stores everything about servers in a folder, see [`Options::store_in`]. Without it, nothing
+    /// is stored, except an answer of the trust decider that is to be remembered.
+    pub fn store_in(mut self, folder: impl AsRef<Path>) -> Self {
+        self.options = self.options.store_in(folder.as_ref());
+        self
+    }
+
+    /// Sets the name and version to declare to servers.
+    pub fn client(mut self, name: &str, version: &str) -> Self {
+        self.options.client = ClientInfo::new(name, version);
+        self
+    }
+
+    /// Sets which servers are awaited after the startup timeout.
+    pub fn startup_mode(mut self, mode: StartupMode) -> Self {
+        self.options.startup_mode = Some(mode);
+        self
+    }
+
+    /// Sets how long all servers are awaited before cached tools are used.
+    pub fn startup_timeout(mut self, limit: Duration) -> Self {
+        self.options.startup_timeout = Some(limit);
+        self
+    }
+
+    /// Sets how long servers may take to exit before they are killed.
+    pub fn grace(mut self, grace: GracePeriod) -> Self {
+        self.options.grace = grace;
+        self
+    }
+
+    /// Sets who approves calls. A closure is an approver, too.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.options.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets how the user can allow calls without a prompt; hints append it after "or use".
+    pub fn approval_bypass_hint(mut self, hint: impl Into<String>) -> Self {
+        self.options.approval_bypass_hint = Some(hint.into());
+        self
+    }
+
+    /// Sets who decides about untrusted servers of a project.
+    pub fn trust_decider(mut self, decider: impl TrustDecider) -> Self {
+        self.options.trust_decider = Some(Arc::new(decider));
+        self
+    }
+
+    /// Sets who answers elicitation requests of servers.
+    pub fn elicitor(mut self, elicitor: impl Elicitor) -> Self {
+        self.options.client_features.elicitor = Some(Arc::new(elicitor));
+        self
+    }
+
+    /// Sets who answers sampling requests of servers.
+    pub fn sampler(mut self, sampler: impl Sampler) -> Self {
+        self.options.client_features.sampler = Some(Arc::new(sampler));
+        self
+    }
+
+    /// Sets the roots: folders that servers may work in.
+    pub fn roots(mut self, roots: impl IntoIterator<Item = RootEntry>) -> Self {
+        self.options.client_features.roots = roots.into_iter().collect();
+        self
+    }
+
+    /// Sets the store of tokens.
+    pub fn credentials(mut self, store: impl CredentialStore) -> Self {
+        self.options.credentials = Arc::new(store);
+        self
+    }
+
+    /// Sets who receives a redacted trace of all messages, for debugging.
+    pub fn trace(mut self, sink: TraceSink) -> Self {
+        self.options.trace = Some(sink);
+        self
+    }
+
+    /// Returns the events of the runtime from its start on.
+    pub fn events(&self) -> Events {
+        self.events.subscribe()
+    }
+
+    /// Finds the servers without starting any: what [`RuntimeBuilder::start`] would use.
+    ///
+    /// # Errors
+    /// If the folder to discover does not exist, or `WHARF_MCP_SERVERS` is not a JSON object.
+    pub fn catalog(&self) -> Result<Catalog, DiscoveryError> {
+        let env = self.discovery_env();
+        let mut catalog = match &self.discover {
+            Some(_) => load(&env, self.options.load)?,
+            None => Catalog::new(&env),
+        };
+        self.add_to(&mut catalog);
+        Ok(catalog)
+    }
+
+    /// Asks the trust decider about untrusted servers, and starts connecting to all others. Does
+    /// not wait for them: [`Runtime::ready`] does.
+    ///
+    /// Must be called in a Tokio runtime with I/O and time.
+    ///
+    /// # Errors
+    /// If the folder to discover does not exist, or `WHARF_MCP_SERVERS` is not a JSON object.
+    pub async fn start(mut self) -> Result<Runtime, DiscoveryError> {
+        let mut catalog = self.catalog()?;
+        self.options.env = Arc::new(self.discovery_env());
+        let env = &self.options.env;
+        let mut problems = catalog.problems.clone();
+        if let Some(decider) = self.options.trust_decider.clone() {
+            problems.extend(trust_decider::ask_about_untrusted(&mut catalog, &*decider, env).await);
+        }
+        let runtime = Runtime::start_with_events(&catalog, self.options, self.events);
+        runtime.send_problems(problems);
+        Ok(runtime)
+    }
+
+    /// Returns the environment, with the folder to discover as its working folder.
+    fn discovery_env(&self) -> Env {
+        let mut env = (*self.options.env).clone();
+        if let Some(folder) = &self.discover {
+            env.cwd = env.cwd.join(folder);
+        }
+        env
+    }
+
+    fn add_to(&self, catalog: &mut Catalog) {
+        if let Some(settings) = &self.settings {
+            catalog.settings = settings.clone();
+        }
+        for (name, server) in &self.servers {
+            catalog.insert(name.clone(), server.clone());
+        }
+    }
+}
+
+/// Shows the names of the servers: their texts may be secret.
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&ServerName> = self.servers.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("RuntimeBuilder")
+            .field("discover", &self.discover)
+            .field("servers", &names)
+            .finish_non_exhaustive()
+    }
+}

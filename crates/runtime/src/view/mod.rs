@@ -1,0 +1,162 @@
+//! Views: narrowed handles of a runtime, for subagents, sessions and clients of a gateway.
+//!
+//! A view shows and calls only some servers and tools, has its own approver, limits and call
+//! context, and uses the connections of its runtime. A view of a view only narrows. `options` has
+//! what a view is made of, `scope` what applies to each of its calls.
+
+mod options;
+mod scope;
+
+use std::fmt;
+use std::sync::Arc;
+
+use wharf_config::ServerName;
+use wharf_protocol::Json;
+use wharf_protocol::view::{PromptResult, ReadResult};
+
+use crate::arguments::Arguments;
+use crate::call::CallError;
+use crate::connections::{ServerSnapshot, Snapshot};
+use crate::event::Events;
+use crate::execute::{ToolCall, ToolRef};
+use crate::runtime::Runtime;
+use crate::tools::Tool;
+
+pub use options::ViewOptions;
+pub(crate) use scope::Scope;
+
+/// A narrowed handle of a [`Runtime`].
+///
+/// A clone is the same view. Making a view connects nothing, and dropping it disconnects nothing.
+///
+/// ```
+/// use wharf::{CallContext, Runtime, ViewOptions};
+/// use wharf::approval::AllowAll;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::builder().start().await?;
+/// let readers = runtime.view(
+///     ViewOptions::new()
+///         .tools(["docs/read_*", "search"])
+///         .approver(AllowAll)
+///         .context(CallContext::new("agent-7", "research")),
+/// );
+/// assert!(readers.tools().is_empty());
+/// let narrower = readers.view(ViewOptions::new().tools(["search/find"]));
+/// # drop(narrower);
+/// runtime.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct View {
+    runtime: Runtime,
+    scope: Arc<Scope>,
+}
+
+impl Runtime {
+    /// Makes a view of this runtime. Without an approver in the options, calls of the view ask that
+    /// of the runtime; with one, it replaces that of the runtime.
+    pub fn view(&self, options: ViewOptions) -> View {
+        View { runtime: self.clone(), scope: Arc::new(self.0.scope.of_view(options)) }
+    }
+}
+
+impl View {
+    /// Makes a view of this view. It can only narrow: a tool must be allowed by both, the shorter
+    /// limits count, and an approver in the options is asked before that of this view, not instead.
+    #[must_use]
+    pub fn view(&self, options: ViewOptions) -> Self {
+        let scope = Arc::new(self.scope.of_narrower_view(options));
+        Self { runtime: self.runtime.clone(), scope }
+    }
+
+    /// Returns the tools of this view that can be called now, live and cached ones, sorted by name.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        let snapshot = self.snapshot();
+        let all = snapshot.registry().tools().iter();
+        all.filter(|tool| self.scope.allows(tool)).cloned().collect()
+    }
+
+    /// Returns the servers of this view.
+    pub fn servers(&self) -> Vec<Arc<ServerSnapshot>> {
+        let snapshot = self.snapshot();
+        let all = snapshot.servers();
+        all.filter(|server| self.allows_server(&server.name)).cloned().collect()
+    }
+
+    /// Tells whether a tool belongs to this view.
+    pub fn allows(&self, tool: &Tool) -> bool {
+        self.scope.allows(tool)
+    }
+
+    /// Tells whether at least some tools of a server belong to this view.
+    pub fn allows_server(&self, server: &ServerName) -> bool {
+        self.scope.allows_server(server.as_str())
+    }
+
+    /// Makes a call of a tool of this view, see [`Runtime::call`]. A tool that does not belong to
+    /// the view is an unknown tool, and its server is not contacted.
+    pub fn call<'a>(
+        &self,
+        tool: impl Into<ToolRef<'a>>,
+        arguments: impl Into<Arguments>,
+    ) -> ToolCall {
+        ToolCall::new(&self.runtime, Arc::clone(&self.scope), tool.into(), arguments.into())
+    }
+
+    /// Reads a resource, see [`Runtime::read_resource`].
+    ///
+    /// # Errors
+    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult, CallError> {
+        self.scope.check_server(server)?;
+        self.runtime.read_resource(server, uri).await
+    }
+
+    /// Fetches a prompt, see [`Runtime::get_prompt`].
+    ///
+    /// # Errors
+    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    pub async fn get_prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: &[(String, String)],
+    ) -> Result<PromptResult, CallError> {
+        self.scope.check_server(server)?;
+        self.runtime.get_prompt(server, name, arguments).await
+    }
+
+    /// Sends any request to one server, see [`Runtime::request`].
+    ///
+    /// # Errors
+    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    pub async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<Json, CallError> {
+        self.scope.check_server(server)?;
+        self.runtime.request(server, method, params).await
+    }
+
+    /// Returns the current state of all servers and tools, not only those of this view.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.runtime.snapshot()
+    }
+
+    /// Returns the events of the runtime from now on, not only those of this view.
+    pub fn events(&self) -> Events {
+        self.runtime.events()
+    }
+}
+
+/// Shows the patterns and the context.
+impl fmt::Debug for View {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("View").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,134 @@
+//! The scope of a call: which tools it may use, who approves it, its limit and its context.
+//!
+//! A runtime has a scope that allows everything. Each view adds its patterns to those of the scope
+//! that it was made from, so a lookup needs no lock and no list of tools.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wharf_config::text::clip;
+
+use super::options::ViewOptions;
+use crate::approval::Approvals;
+use crate::call::{CallError, CallErrorReason};
+use crate::call_context::CallContext;
+use crate::tools::Tool;
+use crate::tools::pattern::{NamePattern, ToolPattern};
+
+/// What applies to the calls of a runtime or of a view.
+pub(crate) struct Scope {
+    pub(crate) approvals: Approvals,
+    pub(crate) context: Option<CallContext>,
+    /// The limit for a whole call, approval included.
+    pub(crate) max_call: Option<Duration>,
+    patterns: Option<ScopePatterns>,
+}
+
+/// The patterns of one view, and of the views that it was made from.
+#[derive(Clone)]
+struct ScopePatterns {
+    servers: Option<Arc<[NamePattern]>>,
+    tools: Option<Arc<[ToolPattern]>>,
+    above: Option<Arc<Self>>,
+}
+
+impl ScopePatterns {
+    fn allows(&self, server: &str, tool: &str) -> bool {
+        let is_matched = |patterns: &Arc<[ToolPattern]>| {
+            patterns.iter().any(|pattern| pattern.matches(server, tool))
+        };
+        self.allows_name(server)
+            && self.tools.as_ref().is_none_or(is_matched)
+            && self.above.as_ref().is_none_or(|above| above.allows(server, tool))
+    }
+
+    fn allows_server(&self, server: &str) -> bool {
+        let is_matched = |patterns: &Arc<[ToolPattern]>| {
+            patterns.iter().any(|pattern| pattern.matches_server(server))
+        };
+        self.allows_name(server)
+            && self.tools.as_ref().is_none_or(is_matched)
+            && self.above.as_ref().is_none_or(|above| above.allows_server(server))
+    }
+
+    fn allows_name(&self, server: &str) -> bool {
+        let servers = self.servers.as_ref();
+        servers.is_none_or(|patterns| patterns.iter().any(|pattern| pattern.matches(server)))
+    }
+}
+
+impl Scope {
+    /// Makes the scope of a runtime, which allows everything.
+    pub(crate) fn of_runtime(approvals: Approvals) -> Self {
+        Self { approvals, context: None, max_call: None, patterns: None }
+    }
+
+    /// Makes the scope of a view of the runtime with this scope.
+    pub(super) fn of_view(&self, options: ViewOptions) -> Self {
+        let approvals = self.approvals.of_view(options.approver.clone());
+        self.narrowed(options, approvals)
+    }
+
+    /// Makes the scope of a view of the view with this scope.
+    pub(super) fn of_narrower_view(&self, options: ViewOptions) -> Self {
+        let approvals = self.approvals.of_narrower_view(options.approver.clone());
+        self.narrowed(options, approvals)
+    }
+
+    fn narrowed(&self, options: ViewOptions, approvals: Approvals) -> Self {
+        let ViewOptions { servers, tools, max_call, context, .. } = options;
+        let above = self.patterns.clone();
+        let patterns = if servers.is_none() && tools.is_none() {
+            above
+        } else {
+            Some(ScopePatterns { servers, tools, above: above.map(Arc::new) })
+        };
+        Self {
+            approvals,
+            context: context.or_else(|| self.context.clone()),
+            max_call: self.max_call.into_iter().chain(max_call).min(),
+            patterns,
+        }
+    }
+
+    /// Tells whether a tool may be shown and called.
+    pub(crate) fn allows(&self, tool: &Tool) -> bool {
+        let patterns = self.patterns.as_ref();
+        patterns.is_none_or(|patterns| patterns.allows(tool.server().as_str(), tool.tool()))
+    }
+
+    /// Tells whether at least some tools of a server may be shown and called.
+    pub(crate) fn allows_server(&self, server: &str) -> bool {
+        self.patterns.as_ref().is_none_or(|patterns| patterns.allows_server(server))
+    }
+
+    /// Tells whether it allows every server and tool.
+    pub(crate) fn allows_everything(&self) -> bool {
+        self.patterns.is_none()
+    }
+
+    /// Returns the error for a server that is not in the scope. It is the same as for one that does
+    /// not exist, so a view does not tell what else there is.
+    pub(super) fn check_server(&self, server: &str) -> Result<(), CallError> {
+        if self.allows_server(server) {
+            return Ok(());
+        }
+        let message = format!("there is no server \"{}\"", clip(server, 100));
+        Err(CallError::not_run(CallErrorReason::UnknownTool, message))
+    }
+}
+
+/// Shows the patterns, the limit and the context.
+impl fmt::Debug for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut scope = formatter.debug_struct("Scope");
+        let mut patterns = self.patterns.as_ref();
+        while let Some(ScopePatterns { servers, tools, above }) = patterns {
+            scope.field("servers", servers).field("tools", tools);
+            patterns = above.as_deref();
+        }
+        scope.field("max_call", &self.max_call).field("context", &self.context);
+        scope.finish_non_exhaustive()
+    }
+}
