@@ -29,6 +29,7 @@ mod logs;
 mod options;
 #[cfg(feature = "otel")]
 pub mod otel;
+mod own_transport;
 mod resolve;
 mod resources_and_prompts;
 mod runtime;
@@ -60,6 +61,7 @@ pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp
 pub use log_entry::LogEntry;
 pub use logs::{log_entries, log_path};
 pub use options::{Options, StartupMode};
+pub use own_transport::{custom_transport, in_process};
 pub use resolve::{
     CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
 };
@@ -75,6 +77,11 @@ pub use tool_servers::{ToolServers, servers_of_tool};
 pub use trace::{TraceKind, TraceLine, TraceSink};
 pub use trust_decider::{TrustDecider, TrustDecision};
 pub use view::{View, ViewOptions};
+
+pub use wharf_config::{
+    Approval, Catalog, Env, Http, LoadOptions, ServerEntry, ServerName, Settings, Stdio,
+};
+pub use wharf_protocol::Json;
 
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;

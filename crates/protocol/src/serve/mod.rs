@@ -3,7 +3,7 @@
 //! - `stdio`, `http`: the transports; they parse messages, decide the era and send the responses
 //! - `in_process`: pipes in memory to clients in the same process
 //! - `server`: requests that need no service: `server/discover`, ping, log levels, subscriptions
-//! - `service`: the trait for everything else
+//! - `service`: the trait for everything else; `tool_service`: the trait made of functions
 //! - `request_context`: the client during one request: notifications, progress, requests to it
 //! - `change_notifier`: change notifications to all clients
 //!
@@ -28,6 +28,7 @@ mod stdio;
 mod subscriptions;
 #[cfg(test)]
 mod tests;
+mod tool_service;
 
 pub use change_notifier::ChangeNotifier;
 pub use client::{Client, SendError};
@@ -42,3 +43,4 @@ pub use service::{
     ServiceCall,
 };
 pub use subscriptions::ServerSubscriptionFilter;
+pub use tool_service::{ToolReply, ToolService};

@@ -15,7 +15,8 @@ use wharf_protocol::peer::{ListCut, ListResult, RequestOptions};
 use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::{
-    ConnectError, ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_stdio, view,
+    ConnectError, ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_pipe,
+    connect_stdio, view,
 };
 
 use super::server_messages::{ChangeFlags, ServerMessageHandler};
@@ -124,6 +125,9 @@ impl Attempt<'_> {
                     self.shared.history.prepare(server);
                 };
                 tokio::join!(connect_stdio(&stdio, options, handler), files).0
+            }
+            ResolvedTransport::Pipe(opener) => {
+                Box::pin(connect_pipe(opener, options, handler)).await
             }
             ResolvedTransport::Http { target, authorizer, http_transport } => {
                 let client = self.shared.http.clone();

@@ -15,7 +15,7 @@ use wharf_config::{
 };
 use wharf_protocol::HttpTransport;
 use wharf_protocol::transport::process::ProcessLaunch;
-use wharf_protocol::transport::{Authorizer, HttpTarget};
+use wharf_protocol::transport::{Authorizer, HttpTarget, PipeOpener};
 
 use super::authorizer::{SentHeaders, ServerHeaders, TokenSource};
 use super::command_cache::CommandCache;
@@ -28,6 +28,7 @@ use super::secret_texts::{Certainty, SecretTexts};
 use super::secrets::Secrets;
 use super::target::target;
 use super::values::{self, UnresolvedValue};
+use crate::own_transport;
 use crate::trust_gate::{GITHUB_VARIABLE, TrustedServer, github_token};
 
 /// The variable in which a program gets the token of its stored credential.
@@ -58,6 +59,8 @@ pub(crate) struct ResolvedServer {
 pub(crate) enum ResolvedTransport {
     /// A local process.
     Stdio(ProcessLaunch),
+    /// A server behind a pipe of the program.
+    Pipe(Arc<dyn PipeOpener>),
     /// A remote server.
     Http {
         /// Its address.
@@ -74,6 +77,7 @@ impl fmt::Debug for ResolvedTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio(_) => f.write_str("Stdio"),
+            Self::Pipe(_) => f.write_str("Pipe"),
             Self::Http { target, http_transport, .. } => write!(f, "{target:?} {http_transport:?}"),
         }
     }
@@ -115,7 +119,9 @@ impl Resolver {
                 (ResolvedTransport::Stdio(launch), secrets)
             }
             Transport::Custom(transport) => {
-                return Err(ResolveError::UnknownTransport { word: transport.word() });
+                let unknown = || ResolveError::UnknownTransport { word: transport.word() };
+                let opener = own_transport::opener(transport).ok_or_else(unknown)?;
+                (ResolvedTransport::Pipe(opener), Secrets::default())
             }
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
                 let target = target(&endpoint.url)?;

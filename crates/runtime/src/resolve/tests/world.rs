@@ -215,14 +215,14 @@ impl CredentialStore for Store {
 pub(super) fn launch_of(resolved: ResolvedServer) -> ProcessLaunch {
     match resolved.transport {
         ResolvedTransport::Stdio(launch) => launch,
-        other @ ResolvedTransport::Http { .. } => panic!("not a program: {other:?}"),
+        other => panic!("not a program: {other:?}"),
     }
 }
 
 pub(super) fn http_of(resolved: ResolvedServer) -> (HttpTarget, Arc<dyn Authorizer>) {
     match resolved.transport {
         ResolvedTransport::Http { target, authorizer, .. } => (target, authorizer),
-        other @ ResolvedTransport::Stdio(_) => panic!("not an address: {other:?}"),
+        other => panic!("not an address: {other:?}"),
     }
 }
 

@@ -1,0 +1,63 @@
+//! Servers behind a pipe of the program: in this process, or on a channel that the program opens.
+
+use std::fmt;
+use std::sync::Arc;
+
+use wharf_config::{CustomTransport, ServerEntry};
+use wharf_protocol::serve::McpServer;
+use wharf_protocol::transport::PipeOpener;
+
+/// Defines a server that runs in this process: no other process and no socket.
+///
+/// Each connection gets its own pipe in memory. A panic while it answers a call fails that call.
+///
+/// ```
+/// use serde_json::json;
+/// use wharf::approval::AllowAll;
+/// use wharf::protocol::serve::{ToolReply, ToolService};
+/// use wharf::{Runtime, in_process};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = ToolService::new("clock", "1.0.0").tool(
+///     "now",
+///     "Returns the hour.",
+///     json!({ "type": "object" }),
+///     async |_| Ok(ToolReply::text("noon")),
+/// );
+/// let builder = Runtime::builder().server("clock", in_process(clock.into_server()));
+/// let runtime = builder.approver(AllowAll).start().await?;
+/// runtime.ready().await;
+/// assert_eq!(runtime.call("clock/now", ()).await.text, "noon");
+/// runtime.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+pub fn in_process(server: McpServer) -> ServerEntry {
+    entry(Arc::new(server), CustomTransport::IN_PROCESS)
+}
+
+/// Defines a server behind a transport of the program, such as SSH or the pipe into a container.
+///
+/// [`PipeOpener`] shows how to write one. The pipe is opened again when the connection was lost.
+pub fn custom_transport(opener: impl PipeOpener) -> ServerEntry {
+    entry(Arc::new(opener), CustomTransport::CUSTOM)
+}
+
+fn entry(opener: Arc<dyn PipeOpener>, word: &'static str) -> ServerEntry {
+    ServerEntry::custom(CustomTransport::new(Arc::new(OwnTransport(opener)), word))
+}
+
+/// What the handle in a catalog is made of.
+struct OwnTransport(Arc<dyn PipeOpener>);
+
+/// Returns how to open the pipe of such a server; `None` if the handle is of another type.
+pub(crate) fn opener(transport: &CustomTransport) -> Option<Arc<dyn PipeOpener>> {
+    Some(Arc::clone(&transport.downcast::<OwnTransport>()?.0))
+}
+
+impl fmt::Debug for OwnTransport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OwnTransport").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,14 @@
+//! Embeds the runtime as a program would: servers from code, views, approvals, calls, events. All
+//! servers run in this process, unless a test is about another process.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod embed {
+    mod approvals;
+    mod builder;
+    mod calls;
+    mod events;
+    mod own_transports;
+    mod views;
+    mod world;
+}
