@@ -19,9 +19,9 @@ use super::shared::RuntimeSettings;
 use crate::call::{CallDetails, CallError, CallErrorReason};
 use crate::resolve::Secrets;
 use crate::status::{ServerFailure, Status};
-use crate::tools::Registry;
 use crate::tools::omitted_tools::{self, OmitReason};
 use crate::tools::server_tools::ServerTools;
+use crate::tools::{Registry, Tool};
 use crate::trust_gate::TrustedServer;
 
 /// The code of the problem that a value was omitted.
@@ -109,6 +109,11 @@ impl Snapshot {
     /// Returns a server by its name.
     pub fn server(&self, name: &str) -> Option<&Arc<ServerSnapshot>> {
         self.servers.get(&ServerName::new(name))
+    }
+
+    /// Returns all tools, live and cached ones, sorted by name.
+    pub fn tools(&self) -> &[Arc<Tool>] {
+        self.registry.tools()
     }
 
     /// Returns all tools with their names, live and cached ones.
