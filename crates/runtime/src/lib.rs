@@ -26,6 +26,7 @@ mod http;
 mod load;
 mod log_entry;
 mod logs;
+pub mod model_formats;
 mod options;
 #[cfg(feature = "otel")]
 pub mod otel;

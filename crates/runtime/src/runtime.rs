@@ -21,6 +21,7 @@ use crate::connections::{
     SupervisorChannels, SupervisorCommand,
 };
 use crate::event::{CallRecord, Event, EventSender, Events};
+use crate::model_formats::ResultLimits;
 use crate::options::{Options, StartupMode};
 use crate::status::{ServerFailure, Status};
 use crate::store::folder_lock::LOCK_TIMEOUT;
@@ -178,6 +179,15 @@ impl Runtime {
     pub fn text_for_model(&self, outcome: &Outcome) -> ModelText {
         let store = self.0.shared.options.results.as_ref().map(ResultStore::new);
         outcome.for_model(self.settings().max_result_chars, store.as_ref())
+    }
+
+    /// Returns the limits of results for a model: those of [`Runtime::text_for_model`].
+    pub fn result_limits(&self) -> ResultLimits {
+        let limits = ResultLimits::new(self.settings().max_result_chars);
+        match self.0.shared.options.results.as_ref() {
+            Some(folder) => limits.with_store(ResultStore::new(folder)),
+            None => limits,
+        }
     }
 
     /// Returns the status of a server.

@@ -40,7 +40,7 @@ const CRATES: [(&str, &[&[&str]]); 2] = [
             &["otel"],
             &["cached_tools", "earlier_runs"],
             &["event", "options"],
-            &["approval", "elicitation", "store", "thinking"],
+            &["approval", "elicitation", "model_formats", "store", "thinking"],
             &["call"],
             &["trust_decider", "http", "logs", "client_features", "status", "tools", "trace"],
             &["resolve"],

@@ -23,3 +23,4 @@ pub use phase_tracker::PhaseTracker;
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};
 
 pub(crate) use error::clip_message;
+pub(crate) use spill::{binary_content, decode_base64};

@@ -16,7 +16,7 @@ pub(crate) mod omitted_tools;
 pub(crate) mod pattern;
 pub(crate) mod pins;
 mod registry;
-mod schema;
+pub(crate) mod schema;
 mod search;
 pub(crate) mod server_tools;
 mod tool;

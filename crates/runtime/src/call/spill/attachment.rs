@@ -33,7 +33,7 @@ impl Outcome {
         let blocks = self.content.iter().enumerate();
         blocks
             .filter_map(|(block, content)| {
-                let (data, mime_type) = bytes_of(content)?;
+                let (data, mime_type) = binary_content(content)?;
                 let file = store.keep_base64(&data, mime_type.as_deref());
                 Some(Attachment { block, mime_type, file })
             })
@@ -49,12 +49,13 @@ impl ResultStore {
         if size / 4 * 3 > self.most_bytes() {
             return Err(SpillError::TooLarge { size, quota: self.most_bytes() });
         }
-        let bytes = decode(data).ok_or(SpillError::NotBase64)?;
+        let bytes = decode_base64(data).ok_or(SpillError::NotBase64)?;
         self.keep(&bytes, extension(mime_type))
     }
 }
 
-fn bytes_of(block: &ContentBlock) -> Option<(String, Option<String>)> {
+/// Returns the base64 of a block with binary content, and its MIME type as declared.
+pub(crate) fn binary_content(block: &ContentBlock) -> Option<(String, Option<String>)> {
     match block.content() {
         Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {
             Some((data.to_string(), mime_type.as_ref().map(ToString::to_string)))
@@ -70,7 +71,7 @@ fn bytes_of(block: &ContentBlock) -> Option<(String, Option<String>)> {
 }
 
 /// Decodes base64 of either alphabet, with or without padding, also over several lines.
-fn decode(data: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(data: &str) -> Option<Vec<u8>> {
     let config = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);

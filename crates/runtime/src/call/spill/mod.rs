@@ -9,5 +9,6 @@ mod model_text;
 mod result_store;
 
 pub use attachment::Attachment;
+pub(crate) use attachment::{binary_content, decode_base64};
 pub use model_text::ModelText;
 pub use result_store::{Quota, ResultStore, SpillError};

@@ -8,7 +8,7 @@
 mod strict;
 
 use bytestring::ByteString;
-pub(super) use strict::strict;
+pub(crate) use strict::strict;
 use wharf_config::settings::SettingValue;
 use wharf_protocol::Json;
 

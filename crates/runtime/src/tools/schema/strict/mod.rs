@@ -41,7 +41,7 @@ const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas"];
 const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
 /// Returns the strict schema.
-pub(in super::super) fn strict(schema: &Json) -> Json {
+pub(crate) fn strict(schema: &Json) -> Json {
     // The result is always JSON; the fallback avoids a panic.
     Json::parse(written(schema.as_str())).unwrap_or_else(|_| schema.clone())
 }

@@ -1,0 +1,83 @@
+//! Tools and outcomes for the Gemini API and Vertex AI.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use wharf_protocol::Json;
+
+use super::ResultLimits;
+use super::gemini_schema::gemini_schema;
+use super::media::{Media, ModelContent};
+use crate::call::Outcome;
+use crate::tools::Tool;
+
+/// What a function response may contain beside its text.
+const MEDIA: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
+
+/// How the parameters of a function are declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum GeminiSchema {
+    /// `parametersJsonSchema`: the keywords of JSON Schema that Gemini supports. It loses least: an
+    /// object may have any members, and an enum may have numbers.
+    #[default]
+    JsonSchema,
+    /// `parameters`: a subset of the schema of OpenAPI 3.0, for models and proxies that do not know
+    /// the other field.
+    OpenApi,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FunctionDeclaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters_json_schema: Option<Value>,
+}
+
+impl Tool {
+    /// Returns the tool as a function declaration for a request to Gemini: an item of
+    /// `functionDeclarations`.
+    pub fn to_gemini(&self, schema: GeminiSchema) -> Json {
+        let description = self.description().or_else(|| self.title());
+        let parameters = gemini_schema(self.accepted_schema(), schema);
+        let (parameters, parameters_json_schema) = match schema {
+            GeminiSchema::OpenApi => (parameters, None),
+            GeminiSchema::JsonSchema => (None, parameters),
+        };
+        let declaration = FunctionDeclaration {
+            name: self.name(),
+            // It is required.
+            description: description.as_deref().unwrap_or(self.tool()),
+            parameters,
+            parameters_json_schema,
+        };
+        // Encoding cannot fail: all keys are strings.
+        Json::encode(&declaration).unwrap_or_else(|_| Json::object())
+    }
+}
+
+impl Outcome {
+    /// Returns the outcome as a part with a `functionResponse` for the next request to Gemini.
+    ///
+    /// The name is the one that the model called; the id is given if the call had one. Images are
+    /// read from Gemini 3 on; use [`ResultLimits::without_media`] for earlier models.
+    pub fn to_gemini(&self, name: &str, call_id: Option<&str>, limits: &ResultLimits) -> Json {
+        let content = ModelContent::new(self, &MEDIA, limits);
+        let key = if self.is_error { "error" } else { "output" };
+        let mut response = serde_json::Map::new();
+        response.extend(call_id.map(|id| ("id".to_owned(), id.into())));
+        response.insert("name".to_owned(), name.into());
+        response.insert("response".to_owned(), json!({ key: content.text }));
+        if !content.media.is_empty() {
+            response.insert("parts".to_owned(), content.media.iter().map(part).collect());
+        }
+        let part = json!({ "functionResponse": response });
+        Json::encode(&part).unwrap_or_else(|_| Json::object())
+    }
+}
+
+fn part(media: &Media) -> Value {
+    json!({ "inlineData": { "mimeType": media.mime_type, "data": media.base64 } })
+}

@@ -1,0 +1,151 @@
+//! Makes the root of a tool's schema a plain object: `type` is `object`, and there is no `$ref`,
+//! `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not` beside it.
+//!
+//! OpenAI and Anthropic refuse a whole request if the root of one schema is anything else. The
+//! arguments of all branches are merged, so no argument is lost; which of them belong together is
+//! checked when the tool is called.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+use wharf_protocol::Json;
+
+/// The keywords that make a root something else than a plain object.
+const COMBINING: [&str; 7] = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not"];
+
+/// The maximum number of schemas that are merged into a root.
+const MAX_MERGED: usize = 200;
+
+/// Returns the schema with a plain object as its root. A schema that already has one is returned
+/// unchanged, with its digits and its order.
+pub(super) fn object_schema(schema: &Json) -> Json {
+    let is_object = schema.get("type").is_some_and(|kind| kind.as_str() == "\"object\"");
+    if is_object && !COMBINING.iter().any(|key| schema.has(key)) {
+        return schema.clone();
+    }
+    let value = schema.to::<Value>();
+    let object = value.map(|value| object_value(&value)).and_then(|it| Json::encode(&it).ok());
+    object.unwrap_or_else(Json::object)
+}
+
+/// Returns the schema with a plain object as its root.
+pub(super) fn object_value(schema: &Value) -> Map<String, Value> {
+    let mut merger = Merger { whole: schema, budget: MAX_MERGED };
+    let mut root = merger.merged(schema);
+    root.insert("type".to_owned(), "object".into());
+    if !root.get("properties").is_some_and(Value::is_object) {
+        root.insert("properties".to_owned(), Map::new().into());
+    }
+    root
+}
+
+/// Returns the schema that a local reference points to.
+pub(super) fn resolve<'a>(whole: &'a Value, reference: &Value) -> Option<&'a Value> {
+    whole.pointer(reference.as_str()?.strip_prefix('#')?)
+}
+
+struct Merger<'a> {
+    whole: &'a Value,
+    /// How many schemas may still be merged: references can be recursive.
+    budget: usize,
+}
+
+impl Merger<'_> {
+    /// Returns the members of a schema, with the arguments of its branches.
+    fn merged(&mut self, schema: &Value) -> Map<String, Value> {
+        let Some(own) = schema.as_object().filter(|_| self.budget > 0) else { return Map::new() };
+        self.budget -= 1;
+        let mut root = own.clone();
+        let mut branches: Vec<(&str, Vec<Value>)> = Vec::new();
+        for key in COMBINING {
+            match (key, root.shift_remove(key)) {
+                ("$ref", Some(reference)) => {
+                    branches
+                        .extend(resolve(self.whole, &reference).map(|it| (key, vec![it.clone()])));
+                }
+                ("anyOf" | "oneOf" | "allOf", Some(Value::Array(all))) => branches.push((key, all)),
+                _ => {}
+            }
+        }
+        for (key, all) in branches {
+            let all: Vec<_> = all.iter().map(|branch| self.merged(branch)).collect();
+            add_branches(&mut root, key, &all);
+        }
+        root
+    }
+}
+
+/// Adds the properties of branches; a name that only some of them require is optional.
+fn add_branches(root: &mut Map<String, Value>, key: &str, branches: &[Map<String, Value>]) {
+    let properties = branches.iter().filter_map(|it| it.get("properties")?.as_object()).flatten();
+    for (name, schema) in properties {
+        let own = root.entry("properties").or_insert_with(|| Map::new().into());
+        if let Some(own) = own.as_object_mut() {
+            own.entry(name).or_insert_with(|| schema.clone());
+        }
+    }
+    let named: Vec<HashSet<&str>> = branches.iter().map(required).collect();
+    let all = branches.iter().flat_map(required_in_order);
+    let is_needed =
+        |name: &&str| matches!(key, "$ref" | "allOf") || named.iter().all(|it| it.contains(name));
+    let mut names: Vec<&str> = all.filter(is_needed).collect();
+    let mut seen = required(root);
+    names.retain(|name| seen.insert(name));
+    let names: Vec<Value> = names.into_iter().map(Value::from).collect();
+    if names.is_empty() {
+        return;
+    }
+    match root.get_mut("required") {
+        Some(Value::Array(own)) => own.extend(names),
+        _ => drop(root.insert("required".to_owned(), names.into())),
+    }
+}
+
+fn required(schema: &Map<String, Value>) -> HashSet<&str> {
+    required_in_order(schema).collect()
+}
+
+fn required_in_order(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: &str, expected: &str) {
+        assert_eq!(object_schema(&schema.parse().unwrap()).as_str(), expected, "{schema}");
+    }
+
+    #[test]
+    fn a_plain_object_stays_unchanged() {
+        let schema = r#"{ "z":1e400, "type":"object","properties":{"a":{"anyOf":[]}}}"#;
+        check(schema, schema);
+    }
+
+    #[test]
+    fn the_arguments_of_all_branches_are_merged() {
+        check(
+            r#"{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"],"properties":{"b":{},"a":1}}]}"#,
+            r#"{"type":"object","properties":{"a":{},"b":{}}}"#,
+        );
+        check(
+            r##"{"$ref":"#/$defs/A","$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}}}"##,
+            r##"{"$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}},"properties":{"a":{}},"required":["a","b"],"type":"object"}"##,
+        );
+    }
+
+    #[test]
+    fn a_nullable_or_recursive_root_becomes_an_object() {
+        check(
+            r#"{"type":["object","null"],"properties":{}}"#,
+            r#"{"type":"object","properties":{}}"#,
+        );
+        check(r##"{"$ref":"#"}"##, r#"{"type":"object","properties":{}}"#);
+        check(
+            r##"{"properties":{"a":{}},"anyOf":[{"$ref":"#"},{"$ref":"#"}]}"##,
+            r#"{"properties":{"a":{}},"type":"object"}"#,
+        );
+    }
+}
