@@ -27,3 +27,6 @@ pub use openai::{OpenAiApi, OpenAiResult, StrictTool};
 pub use result_limits::ResultLimits;
 pub use strict_schema::{NotStrict, NotStrictReason};
 pub use tool_slice::{StrictTools, ToolSlice};
+
+#[cfg(test)]
+mod tests;

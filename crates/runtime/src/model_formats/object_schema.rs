@@ -1,5 +1,5 @@
 //! Makes the root of a tool's schema a plain object: `type` is `object`, and there is no `$ref`,
-//! `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not` beside it.
+//! `anyOf`, `oneOf`, `allOf`, `enum`, `const` or `not` beside it; `required` is a list of names.
 //!
 //! OpenAI and Anthropic refuse a whole request if the root of one schema is anything else. The
 //! arguments of all branches are merged, so no argument is lost; which of them belong together is
@@ -20,12 +20,17 @@ const MAX_MERGED: usize = 200;
 /// unchanged, with its digits and its order.
 pub(super) fn object_schema(schema: &Json) -> Json {
     let is_object = schema.get("type").is_some_and(|kind| kind.as_str() == "\"object\"");
-    if is_object && !COMBINING.iter().any(|key| schema.has(key)) {
+    let has_names = schema.get("required").is_none_or(|names| is_list_of_texts(&names));
+    if is_object && has_names && !COMBINING.iter().any(|key| schema.has(key)) {
         return schema.clone();
     }
     let value = schema.to::<Value>();
     let object = value.map(|value| object_value(&value)).and_then(|it| Json::encode(&it).ok());
     object.unwrap_or_else(Json::object)
+}
+
+fn is_list_of_texts(json: &Json) -> bool {
+    json.items().is_some_and(|items| items.iter().all(|item| item.as_str().starts_with('"')))
 }
 
 /// Returns the schema with a plain object as its root.
@@ -35,6 +40,12 @@ pub(super) fn object_value(schema: &Value) -> Map<String, Value> {
     root.insert("type".to_owned(), "object".into());
     if !root.get("properties").is_some_and(Value::is_object) {
         root.insert("properties".to_owned(), Map::new().into());
+    }
+    match root.get_mut("required") {
+        Some(Value::Array(names)) => names.retain(Value::is_string),
+        // Some languages encode an empty list as `null`.
+        Some(_) => drop(root.shift_remove("required")),
+        None => {}
     }
     root
 }
@@ -133,6 +144,18 @@ mod tests {
         check(
             r##"{"$ref":"#/$defs/A","$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}}}"##,
             r##"{"$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}},"properties":{"a":{}},"required":["a","b"],"type":"object"}"##,
+        );
+    }
+
+    #[test]
+    fn required_names_that_are_no_list_are_dropped() {
+        check(
+            r#"{"type":"object","properties":{},"required":null}"#,
+            r#"{"type":"object","properties":{}}"#,
+        );
+        check(
+            r#"{"type":"object","properties":{},"required":["a",1]}"#,
+            r#"{"type":"object","properties":{},"required":["a"]}"#,
         );
     }
 
