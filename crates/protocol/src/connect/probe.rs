@@ -177,6 +177,7 @@ async fn send_probe(
         message: envelope::request(id, method, params.as_ref()),
         deadline: Deadline::never(),
         observer: Observer::None,
+        cause: None,
         headers: &[],
     };
     (probe, connection.send_request(request).await)

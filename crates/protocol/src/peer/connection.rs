@@ -81,12 +81,15 @@ impl ClientConnection {
         lines: &LineTransport,
         request: ClientRequest<'_>,
     ) -> Result<Json, RequestError> {
-        let ClientRequest { id, method, message, deadline, observer, .. } = request;
+        let ClientRequest { id, method, message, deadline, observer, cause, .. } = request;
         let (answer, outstanding) = self
             .core
             .pending
             .insert(id, observer, DeadlineTimer::start(deadline))
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
+        if let Some(cause) = cause {
+            self.core.pending.set_cause(id, cause);
+        }
         let mut open_request = OpenRequest { connection: self, id, method, is_open: true };
         if let Err(why) = lines.send(id, message, outstanding) {
             return Err(Box::pin(self.request_error(why)).await);
@@ -114,6 +117,9 @@ impl ClientConnection {
             .pending
             .insert(id, observer, None)
             .map_err(|ended| RequestError::Lost { ended, never_sent: true })?;
+        if let Some(cause) = request.cause.take() {
+            self.core.pending.set_cause(id, cause);
+        }
         let mut open_request =
             OpenRequest { connection: self, id, method: request.method, is_open: true };
         let last_activity =
@@ -196,9 +202,18 @@ struct OpenRequest<'a> {
 impl OpenRequest<'_> {
     /// Cancels the request; `true` if it was certainly never sent.
     fn cancel(&mut self) -> bool {
-        if !std::mem::take(&mut self.is_open) || !self.connection.core.pending.remove(self.id) {
+        if !std::mem::take(&mut self.is_open) || !self.connection.core.pending.cancel(self.id) {
             return false;
         }
+        let never_sent = self.withdraw();
+        if never_sent {
+            self.connection.core.pending.forget_cancelled(self.id);
+        }
+        never_sent
+    }
+
+    /// Takes the request out of the queue, or tells the server that it is cancelled.
+    fn withdraw(&self) -> bool {
         match &self.connection.transport {
             ClientTransport::Lines(lines) => {
                 let never_sent = lines.cancel_unwritten(self.id);

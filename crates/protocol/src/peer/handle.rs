@@ -11,7 +11,8 @@ use super::meta_writer::MetaWriter;
 use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{
-    ClientRequest, Deadline, Observer, RequestError, SessionEnd, SessionLimits, SessionViolation,
+    ClientRequest, Deadline, Observer, RequestCause, RequestError, SessionEnd, SessionLimits,
+    SessionViolation,
 };
 use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
@@ -41,6 +42,9 @@ pub struct RequestOptions {
     pub progress: ProgressMode,
     /// Members for `_meta`, each with its value.
     pub meta: Vec<(String, Json)>,
+    /// A value of the host that the handler gets with every request that the server sends because
+    /// of this one.
+    pub cause: Option<RequestCause>,
 }
 
 impl RequestOptions {
@@ -187,6 +191,7 @@ impl Peer {
             message,
             deadline: options.deadline,
             observer,
+            cause: options.cause.clone(),
             headers,
         };
         connection.send_request(request)

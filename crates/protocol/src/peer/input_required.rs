@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use super::{Peer, RequestOptions};
 use crate::Json;
 use crate::era::Era;
-use crate::session::RequestError;
+use crate::session::{RequestCause, RequestError};
 use crate::view::{InputRequest, ResultType, send};
 
 static RESULT_TYPE_KEY: LazyLock<Finder<'static>> =
@@ -68,7 +68,7 @@ impl Peer {
                     )));
                 }
             }
-            let again = self.params_with_answers(params, &result).await?;
+            let again = self.params_with_answers(params, &result, options).await?;
             result = self.request_with_headers(method, Some(&again), options, headers).await?;
         }
         match result_type(&result) {
@@ -81,8 +81,10 @@ impl Peer {
         &self,
         params: &Json,
         result: &Json,
+        options: &RequestOptions,
     ) -> Result<Json, RequestError> {
-        let answers = self.collect_answers(InputRequest::list(result)).await?;
+        let requests = InputRequest::list(result);
+        let answers = self.collect_answers(requests, options.cause.as_ref()).await?;
         // The request state is opaque and goes back byte for byte.
         let state = result.get("requestState").filter(|state| !state.is_null());
         Ok(send::with_responses(params, &answers, state.as_ref()))
@@ -92,6 +94,7 @@ impl Peer {
     pub(super) async fn collect_answers(
         &self,
         requests: Vec<InputRequest>,
+        cause: Option<&RequestCause>,
     ) -> Result<Vec<(String, Json)>, RequestError> {
         let core = &self.0.connection.core;
         let mut answers = Vec::with_capacity(requests.len());
@@ -100,7 +103,7 @@ impl Peer {
                 biased;
                 // After the session has ended, the answers cannot be sent.
                 ended = self.ended() => return Err(RequestError::Lost { ended, never_sent: true }),
-                answer = core.call_handler(&method, params) => answer,
+                answer = core.call_handler(&method, params, cause.cloned()) => answer,
             };
             answers.push((key.into(), answer.map_err(RequestError::InputUnavailable)?));
         }

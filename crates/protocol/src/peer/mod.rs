@@ -25,8 +25,8 @@ pub use skill::{LoadedSkill, SkillError};
 pub use subscription::Subscription;
 
 pub use crate::session::{
-    ClientHandler, Deadline, EndReason, HandlerFuture, NoHandler, RequestError, SessionEnd,
-    SessionLimits, SessionViolation,
+    ClientHandler, Deadline, EndReason, HandlerFuture, NoHandler, RequestCause, RequestError,
+    SessionEnd, SessionLimits, SessionViolation,
 };
 
 pub(crate) use connection::ClientConnection;

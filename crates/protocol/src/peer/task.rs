@@ -127,7 +127,7 @@ impl Peer {
         if open.is_empty() {
             return Ok(());
         }
-        let answers = self.collect_answers(open).await?;
+        let answers = self.collect_answers(open, options.cause.as_ref()).await?;
         let params = send::update_task(task.id(), &answers);
         self.request("tasks/update", Some(&params), options).await.map(drop)
     }

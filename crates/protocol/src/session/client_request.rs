@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 
-use super::{Deadline, Observer};
+use super::{Deadline, Observer, RequestCause};
 use crate::view::send;
 use crate::{Json, envelope};
 
@@ -20,6 +20,8 @@ pub(crate) struct ClientRequest<'a> {
     pub(crate) deadline: Deadline,
     /// Who gets its notifications.
     pub(crate) observer: Observer,
+    /// The host's value for requests that the server sends because of this one.
+    pub(crate) cause: Option<RequestCause>,
     /// Headers that repeat parameters; sent only over HTTP.
     pub(crate) headers: &'a [(HeaderName, HeaderValue)],
 }

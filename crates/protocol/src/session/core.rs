@@ -20,7 +20,8 @@ use super::pending_requests::{PendingRequests, RequestOutcome, SubscriptionAck};
 use super::server_requests::ServerRequests;
 use super::violation::{SessionViolation, SessionViolations};
 use super::{
-    ClientHandler, EndReason, RequestError, SessionEnd, SessionLimits, TraceEvent, Tracer,
+    ClientHandler, EndReason, RequestCause, RequestError, SessionEnd, SessionLimits, TraceEvent,
+    Tracer,
 };
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
@@ -32,6 +33,15 @@ use crate::{Json, scan};
 pub(crate) trait MessageSender: Send + Sync + 'static {
     /// Sends one message as soon as possible; drops it if the session has ended.
     fn send_message(self: Arc<Self>, message: Vec<u8>);
+}
+
+/// How a message of the server arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Arrival {
+    /// On a stream that all requests share.
+    Shared,
+    /// On the stream of the response to one request.
+    ResponseTo(u64),
 }
 
 /// The state of one connection, independent of its transport.
@@ -185,7 +195,7 @@ impl SessionCore {
         let received = self.read(text);
         let is_message = received.is_some();
         if let Some(received) = received {
-            self.receive(received, sender);
+            self.receive(received, sender, Arrival::Shared);
         }
         is_message
     }
@@ -213,25 +223,35 @@ impl SessionCore {
     }
 
     /// Routes parsed messages.
-    pub(crate) fn receive<S: MessageSender>(self: &Arc<Self>, received: Received, sender: &Arc<S>) {
+    pub(crate) fn receive<S: MessageSender>(
+        self: &Arc<Self>,
+        received: Received,
+        sender: &Arc<S>,
+        arrival: Arrival,
+    ) {
         match received {
-            Received::One(message) => self.route(message, sender),
+            Received::One(message) => self.route(message, sender, arrival),
             Received::Many { messages, malformed } => {
                 if malformed > 0 {
                     self.violations.add(SessionViolation::JunkOutput);
                 }
                 for message in messages {
-                    self.route(message, sender);
+                    self.route(message, sender, arrival);
                 }
             }
         }
     }
 
-    fn route<S: MessageSender>(self: &Arc<Self>, message: Message, sender: &Arc<S>) {
+    fn route<S: MessageSender>(
+        self: &Arc<Self>,
+        message: Message,
+        sender: &Arc<S>,
+        arrival: Arrival,
+    ) {
         match message {
             Message::Response(response) => self.handle_response(response),
             Message::Notification(notification) => self.handle_notification(notification),
-            Message::Request(request) => self.handle_request(request, sender),
+            Message::Request(request) => self.handle_request(request, sender, arrival),
         }
     }
 
@@ -327,7 +347,12 @@ impl SessionCore {
         }
     }
 
-    fn handle_request<S: MessageSender>(self: &Arc<Self>, request: Request, sender: &Arc<S>) {
+    fn handle_request<S: MessageSender>(
+        self: &Arc<Self>,
+        request: Request,
+        sender: &Arc<S>,
+        arrival: Arrival,
+    ) {
         if self.is_modern.load(Ordering::Relaxed) {
             // A modern server must not send requests, and gets no response.
             self.violations.add(SessionViolation::UnexpectedRequest);
@@ -344,7 +369,11 @@ impl SessionCore {
             Arc::clone(sender).send_message(envelope::failure(Some(&id), &busy));
             return;
         };
-        let reply = self.call_handler(&method, params);
+        let cause = match arrival {
+            Arrival::Shared => self.pending.common_cause(),
+            Arrival::ResponseTo(id) => self.pending.cause(id),
+        };
+        let reply = self.call_handler(&method, params, cause);
         let (core, sender) = (Arc::clone(self), Arc::clone(sender));
         self.tasks.spawn(async move {
             let outcome = tokio::select! {
@@ -366,9 +395,11 @@ impl SessionCore {
         &self,
         method: &str,
         params: Option<Json>,
+        cause: Option<RequestCause>,
     ) -> impl Future<Output = Result<Json, RpcError>> + Send + use<> {
         // Unwind safe: no state of the handler is used after a panic.
-        let asked = catch_unwind(AssertUnwindSafe(|| self.handler.on_request(method, params)));
+        let asked =
+            catch_unwind(AssertUnwindSafe(|| self.handler.on_request(method, params, cause)));
         async move {
             let failed = || RpcError::new(code::INTERNAL, "the client failed to answer");
             let reply = AssertUnwindSafe(asked.map_err(|_| failed())?);

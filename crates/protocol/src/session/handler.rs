@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use super::RequestCause;
 use crate::Json;
 use crate::envelope::{Notification, RpcError};
 
@@ -18,8 +19,17 @@ pub trait ClientHandler: Send + Sync + 'static {
 
     /// Answers a request: `elicitation/create`, `sampling/createMessage` or `roots/list`.
     ///
-    /// The future is dropped when the server cancels the request or the session ends.
-    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture;
+    /// `cause` is the one in the options of our request that the server is working on. It is `None`
+    /// if that request has none, or if it is not certain which request it is.
+    ///
+    /// The future is dropped when the server cancels the request or the session ends. A panic costs
+    /// this request only: the server gets an error.
+    fn on_request(
+        &self,
+        method: &str,
+        params: Option<Json>,
+        cause: Option<RequestCause>,
+    ) -> HandlerFuture;
 
     /// Called when a new session has replaced one that the server has lost, with all its settings
     /// and subscriptions. All lists are announced as changed before. It must return at once.
@@ -33,7 +43,7 @@ pub struct NoHandler;
 impl ClientHandler for NoHandler {
     fn on_notification(&self, _: Notification) {}
 
-    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
+    fn on_request(&self, method: &str, _: Option<Json>, _: Option<RequestCause>) -> HandlerFuture {
         let error = RpcError::method_not_found(method);
         Box::pin(async move { Err(error) })
     }

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::deadline_timer::DeadlineTimer;
-use super::{RequestError, SessionEnd};
+use super::{RequestCause, RequestError, SessionEnd};
 use crate::Json;
 use crate::envelope::RpcError;
 
@@ -77,6 +77,9 @@ pub(crate) struct SubscriptionAck {
     pub(crate) is_before_next_response: bool,
 }
 
+/// How long a server may still work on a request after it was cancelled.
+const CANCELLED_MAY_RUN: Duration = Duration::from_secs(60);
+
 struct PendingEntry {
     /// `None` once the request has timed out.
     answer: Option<oneshot::Sender<RequestOutcome>>,
@@ -84,6 +87,8 @@ struct PendingEntry {
     /// When the server last sent progress.
     last_activity: Option<Instant>,
     timer: Option<DeadlineTimer>,
+    /// The host's value for requests that the server sends because of this one.
+    cause: Option<RequestCause>,
 }
 
 impl PendingEntry {
@@ -103,6 +108,8 @@ pub(crate) struct PendingRequests {
 #[derive(Default)]
 struct RequestTable {
     entries: HashMap<u64, PendingEntry>,
+    /// The requests that were cancelled last, each with the time and the cause.
+    cancelled: HashMap<u64, (Instant, Option<RequestCause>)>,
     ended: Option<Arc<SessionEnd>>,
     /// When to check for requests that have timed out; there may be none by then.
     next_check: Option<Instant>,
@@ -131,7 +138,13 @@ impl PendingRequests {
         }
         table.entries.insert(
             id,
-            PendingEntry { answer: Some(answer), observer, last_activity: None, timer },
+            PendingEntry {
+                answer: Some(answer),
+                observer,
+                last_activity: None,
+                timer,
+                cause: None,
+            },
         );
         Ok((receiver, table.entries.len()))
     }
@@ -184,15 +197,66 @@ impl PendingRequests {
         }
     }
 
-    /// Removes a cancelled request; `false` if it already has an outcome.
+    /// Removes a request that is being cancelled; `false` if it already has an outcome. For a while,
+    /// the server may still work on it.
+    pub(crate) fn cancel(&self, id: u64) -> bool {
+        let now = Instant::now();
+        let entry = {
+            let mut table = self.table();
+            let entry = table.entries.remove(&id);
+            if let Some(entry) = &entry {
+                table.cancelled.retain(|_, (at, _)| now.duration_since(*at) < CANCELLED_MAY_RUN);
+                table.cancelled.insert(id, (now, entry.cause.clone()));
+            }
+            entry
+        };
+        entry.is_some()
+    }
+
+    /// Notes that the server never got a cancelled request.
+    pub(crate) fn forget_cancelled(&self, id: u64) {
+        let cancelled = self.table().cancelled.remove(&id);
+        drop(cancelled);
+    }
+
+    /// Removes a request; `false` if it already has an outcome.
     pub(crate) fn remove(&self, id: u64) -> bool {
         let entry = self.table().entries.remove(&id);
         entry.is_some()
     }
 
+    /// Sets the cause of a pending request.
+    pub(crate) fn set_cause(&self, id: u64, cause: RequestCause) {
+        if let Some(entry) = self.table().entries.get_mut(&id) {
+            entry.cause = Some(cause);
+        }
+    }
+
+    /// Returns the cause of a pending request.
+    pub(crate) fn cause(&self, id: u64) -> Option<RequestCause> {
+        self.table().entries.get(&id)?.cause.clone()
+    }
+
+    /// Returns the cause that all requests have which the server may be working on; `None` if they
+    /// differ.
+    pub(crate) fn common_cause(&self) -> Option<RequestCause> {
+        let now = Instant::now();
+        let table = self.table();
+        let running = table.entries.values().map(|entry| &entry.cause);
+        let mut running = running.chain(table.cancelled.values().filter_map(|(since, cause)| {
+            (now.duration_since(*since) < CANCELLED_MAY_RUN).then_some(cause)
+        }));
+        let first = running.next()?;
+        running.all(|cause| cause == first).then(|| first.clone())?
+    }
+
     /// Removes a request and sends it its outcome; `false` if nobody waits for it.
     pub(crate) fn complete(&self, id: u64, answer: RequestOutcome) -> bool {
-        let entry = self.table().entries.remove(&id);
+        let entry = {
+            let mut table = self.table();
+            table.cancelled.remove(&id);
+            table.entries.remove(&id)
+        };
         entry.is_some_and(|entry| entry.complete(answer))
     }
 

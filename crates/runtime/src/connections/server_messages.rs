@@ -14,7 +14,7 @@ use wharf_config::ServerName;
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestCause};
 use wharf_protocol::view::send::{self, ElicitationAnswer};
 use wharf_protocol::view::{
     Elicitation, ElicitationMode, LogMessage, Sampling, SubscriptionFilter,
@@ -256,15 +256,22 @@ impl ClientHandler for ServerMessageHandler {
         self.changes.renewed.notify_one();
     }
 
-    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
+    fn on_request(
+        &self,
+        method: &str,
+        params: Option<Json>,
+        cause: Option<RequestCause>,
+    ) -> HandlerFuture {
         let params = params.unwrap_or_else(Json::object);
+        // The cause of every call is its context.
+        let context = cause.and_then(|cause| cause.downcast_ref::<CallContext>().cloned());
         match method {
             "roots/list" if !self.client_features.roots.is_empty() => {
                 let roots = send::roots_result(&self.client_features.roots);
                 Box::pin(async move { Ok(roots) })
             }
-            "elicitation/create" => self.elicit(self.read_elicitation(params), None),
-            "sampling/createMessage" => self.sample(Sampling::read(params), None),
+            "elicitation/create" => self.elicit(self.read_elicitation(params), context),
+            "sampling/createMessage" => self.sample(Sampling::read(params), context),
             _ => reject_method(method),
         }
     }

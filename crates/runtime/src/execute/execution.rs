@@ -7,7 +7,9 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_protocol::Json;
 use wharf_protocol::era::Era;
-use wharf_protocol::peer::{Deadline, Peer, ProgressMode, RequestError, RequestOptions};
+use wharf_protocol::peer::{
+    Deadline, Peer, ProgressMode, RequestCause, RequestError, RequestOptions,
+};
 use wharf_protocol::view::ToolResult;
 use wharf_protocol::view::send::Object;
 
@@ -281,6 +283,7 @@ fn request_options(
             None => ProgressMode::KeepAlive,
         },
         meta: options.meta.clone(),
+        cause: options.context.clone().map(RequestCause::new),
     }
 }
 

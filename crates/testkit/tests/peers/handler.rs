@@ -3,7 +3,7 @@
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError};
-use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestCause};
 use wharf_protocol::view::send::SamplingSupport;
 use wharf_protocol::view::send::{ClientCapabilities, ElicitationSupport, RootsSupport};
 
@@ -34,7 +34,7 @@ impl ClientHandler for TestHandler {
         drop(self.0.send(notification.method.to_string()));
     }
 
-    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
+    fn on_request(&self, method: &str, _: Option<Json>, _: Option<RequestCause>) -> HandlerFuture {
         let answer = match method {
             "roots/list" => Ok(r#"{"roots":[{"uri":"file:///harbour","name":"harbour"}]}"#),
             "elicitation/create" => Ok(r#"{"action":"accept","content":{"berth":"north"}}"#),

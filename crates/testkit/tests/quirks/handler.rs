@@ -2,7 +2,7 @@
 
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError};
-use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestCause};
 
 /// Answers every request that MCP defines.
 pub(crate) struct TestHandler;
@@ -10,7 +10,12 @@ pub(crate) struct TestHandler;
 impl ClientHandler for TestHandler {
     fn on_notification(&self, _: Notification) {}
 
-    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
+    fn on_request(
+        &self,
+        method: &str,
+        params: Option<Json>,
+        _: Option<RequestCause>,
+    ) -> HandlerFuture {
         let has = |member: &str| params.as_ref().is_some_and(|it| it.get(member).is_some());
         let answer = match method {
             "roots/list" => Ok(r#"{"roots":[]}"#),

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use wharf::protocol::Json;
 use wharf::protocol::view::send::RootEntry;
-use wharf::{ClientFeatures, Runtime};
+use wharf::{CallContext, ClientFeatures, Runtime};
 use wharf_testkit::actor::{ActorLog, Script};
 
 use super::fixture::{Fixture, LIMIT, call};
@@ -122,6 +123,44 @@ async fn the_answer_of_the_host_reaches_the_server() {
     let page_seen = r#"{"action":"accept"}"#;
     check(host(), page(), page_seen, page_seen).await;
     check(host(), word(), SAID, SAID).await;
+}
+
+/// Calls a tool that sends this request, with a context.
+async fn ask_in_context(runtime: &Runtime, question: &Value, context: &str) {
+    let arguments: Json = json!({ "ask": question }).to_string().parse().unwrap();
+    let call = runtime.call("mcp_fs_do", &arguments).context(CallContext::new(context, context));
+    let outcome = tokio::time::timeout(LIMIT, call.into_future()).await.expect("a call ends");
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+}
+
+#[tokio::test]
+async fn the_context_of_a_call_reaches_the_elicitor_and_the_sampler() {
+    for modern in ERAS {
+        let (fixture, _) = fixture(modern);
+        let host = TestHost::new(HostBehavior::Accepts(json!({ "berth": "north" })));
+        let runtime = host.start(&fixture).await;
+        for (question, context) in [(form(), "a"), (page(), "b"), (word(), "c")] {
+            ask_in_context(&runtime, &question, context).await;
+        }
+        ask(&runtime, form()).await;
+        assert_eq!(host.contexts(), ["-", "a", "b", "c"], "modern: {modern}");
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn concurrent_calls_of_a_modern_server_keep_their_contexts() {
+    let (fixture, _) = fixture(true);
+    let host = TestHost::new(HostBehavior::AnswersAfter(50));
+    let runtime = host.start(&fixture).await;
+    let (one, other) = (form(), form());
+    tokio::join!(
+        ask_in_context(&runtime, &one, "a"),
+        ask_in_context(&runtime, &other, "b"),
+        async { host.until_open(2).await }
+    );
+    assert_eq!(host.contexts(), ["a", "b"]);
+    runtime.shutdown().await;
 }
 
 #[tokio::test]

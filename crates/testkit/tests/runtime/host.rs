@@ -1,7 +1,7 @@
 //! A test host that answers elicitation and sampling requests in different ways.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,7 +11,8 @@ use wharf::protocol::view::send::{
     ElicitationAnswer, ElicitationSupport, SamplingAnswer, SamplingSupport, text_block,
 };
 use wharf::{
-    ClientFeatures, ElicitationRequest, Elicitor, Options, Runtime, Sampler, SamplingRequest,
+    CallContext, ClientFeatures, ElicitationRequest, Elicitor, Options, Runtime, Sampler,
+    SamplingRequest,
 };
 
 use super::fixture::{Fixture, LIMIT};
@@ -40,6 +41,8 @@ pub(super) struct TestHost {
     /// The number of open requests, and of all requests.
     open: Arc<AtomicUsize>,
     asked: Arc<AtomicUsize>,
+    /// The contexts of all requests.
+    contexts: Arc<Mutex<Vec<String>>>,
 }
 
 impl TestHost {
@@ -50,6 +53,7 @@ impl TestHost {
             sampling: SamplingSupport::default(),
             open: Arc::default(),
             asked: Arc::default(),
+            contexts: Arc::default(),
         }
     }
 
@@ -89,6 +93,18 @@ impl TestHost {
         self.asked.load(Ordering::SeqCst)
     }
 
+    /// Returns the ids of the contexts of all requests so far, sorted; `-` for none.
+    pub(super) fn contexts(&self) -> Vec<String> {
+        let mut contexts = self.contexts.lock().unwrap().clone();
+        contexts.sort();
+        contexts
+    }
+
+    fn note_context(&self, context: Option<&CallContext>) {
+        let id = context.map_or("-", CallContext::id);
+        self.contexts.lock().unwrap().push(id.to_owned());
+    }
+
     /// Behaves as configured, and returns how to answer.
     async fn respond(&self) -> HostBehavior {
         self.asked.fetch_add(1, Ordering::SeqCst);
@@ -122,6 +138,7 @@ impl Elicitor for TestHost {
 
     fn elicit(&self, request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async move {
+            self.note_context(request.context.as_ref());
             assert_eq!(request.elicitation.message(), "Which berth?");
             match self.respond().await {
                 HostBehavior::Accepts(content) => {
@@ -141,6 +158,7 @@ impl Sampler for TestHost {
     }
 
     fn sample(&self, request: SamplingRequest) -> BoxFuture<'_, Result<SamplingAnswer, RpcError>> {
+        self.note_context(request.context.as_ref());
         let SamplingRequest { server, sampling, .. } = request;
         Box::pin(async move {
             match self.respond().await {

@@ -11,7 +11,7 @@ use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
 use wharf::config::Credential;
 use wharf::protocol::Json;
 use wharf::protocol::envelope::Notification;
-use wharf::protocol::peer::{ClientHandler, HandlerFuture, RequestOptions};
+use wharf::protocol::peer::{ClientHandler, HandlerFuture, RequestCause, RequestOptions};
 use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::transport::process::ProcessLaunch;
 use wharf::protocol::view::send::{ClientInfo, Object};
@@ -99,7 +99,7 @@ impl ClientHandler for BrokenHandler {
         panic!("the handler of a test fails on purpose");
     }
 
-    fn on_request(&self, _: &str, _: Option<Json>) -> HandlerFuture {
+    fn on_request(&self, _: &str, _: Option<Json>, _: Option<RequestCause>) -> HandlerFuture {
         panic!("the handler of a test fails on purpose");
     }
 }

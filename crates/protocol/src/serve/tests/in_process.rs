@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::sample::TestServer;
 use crate::era::{Era, Revision};
 use crate::peer::{
-    ClientHandler, EndReason, HandlerFuture, NoHandler, Peer, ProgressMode, RequestError,
-    RequestOptions,
+    ClientHandler, EndReason, HandlerFuture, NoHandler, Peer, ProgressMode, RequestCause,
+    RequestError, RequestOptions,
 };
 use crate::transport::process::TaskTracker;
 use crate::view::send::{ClientCapabilities, ClientInfo, ElicitationSupport};
@@ -21,7 +21,7 @@ struct Accepting;
 impl ClientHandler for Accepting {
     fn on_notification(&self, _: envelope::Notification) {}
 
-    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
+    fn on_request(&self, method: &str, _: Option<Json>, _: Option<RequestCause>) -> HandlerFuture {
         assert_eq!(method, "elicitation/create");
         Box::pin(async { Ok(r#"{"action":"accept"}"#.parse().unwrap()) })
     }

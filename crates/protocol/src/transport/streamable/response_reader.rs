@@ -16,7 +16,7 @@ use super::stream::{MAX_RETRY, ResumePoint};
 use crate::Json;
 use crate::envelope::{self, Id, Message, Received, Response as RpcResponse, RpcError};
 use crate::http_client::{Body, HttpError, HttpResponse};
-use crate::session::{RequestError, RequestOutcome, SessionViolation};
+use crate::session::{Arrival, RequestError, RequestOutcome, SessionViolation};
 use crate::transport::event_stream::EventStream;
 use crate::transport::events::{EventParser, SseEvent};
 
@@ -87,6 +87,7 @@ impl ResponseReader<'_> {
         source: MessageSource,
     ) -> Option<Result<Json, RequestError>> {
         let core = &self.http.core;
+        let arrival = Arrival::ResponseTo(self.id);
         let mut found = None;
         let mut take = |message: Message, is_alone: bool| match message {
             Message::Response(RpcResponse { id, outcome }) if found.is_none() => {
@@ -116,10 +117,11 @@ impl ResponseReader<'_> {
                     core.receive(
                         Received::One(Message::Response(RpcResponse { id, outcome })),
                         self.http,
+                        arrival,
                     );
                 }
             }
-            other => core.receive(Received::One(other), self.http),
+            other => core.receive(Received::One(other), self.http, arrival),
         };
         match core.read(text) {
             Some(Received::One(message)) => take(message, true),

@@ -3,7 +3,7 @@
 use wharf_protocol::Json;
 use wharf_protocol::envelope::{Notification, RpcError, code};
 use wharf_protocol::era::Revision;
-use wharf_protocol::peer::{ClientHandler, HandlerFuture};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestCause};
 use wharf_protocol::view::send::{
     self, ElicitationAnswer, ElicitationSupport, Object, RootsSupport, SamplingAnswer,
     SamplingSupport,
@@ -31,7 +31,12 @@ impl ClientHandler for ConformanceHandler {
         eprintln!("received {}", notification.method);
     }
 
-    fn on_request(&self, method: &str, params: Option<Json>) -> HandlerFuture {
+    fn on_request(
+        &self,
+        method: &str,
+        params: Option<Json>,
+        _: Option<RequestCause>,
+    ) -> HandlerFuture {
         let result = match method {
             "elicitation/create" => elicitation(params.unwrap_or_else(Json::object)),
             "sampling/createMessage" => sampling(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wharf_protocol::envelope::{Notification, RpcError};
 use wharf_protocol::era::{Era, Revision};
-use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestOptions};
+use wharf_protocol::peer::{ClientHandler, HandlerFuture, RequestCause, RequestOptions};
 use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
 use wharf_protocol::view::ResourceBody;
 use wharf_protocol::view::send::{self, ClientInfo, ElicitationAnswer, Object};
@@ -222,7 +222,7 @@ struct InteropHandler;
 impl ClientHandler for InteropHandler {
     fn on_notification(&self, _: Notification) {}
 
-    fn on_request(&self, method: &str, _: Option<Json>) -> HandlerFuture {
+    fn on_request(&self, method: &str, _: Option<Json>, _: Option<RequestCause>) -> HandlerFuture {
         let result = match method {
             "roots/list" => Ok(send::roots_result(&[])),
             "elicitation/create" => Ok(send::elicitation_result(&ElicitationAnswer::Decline)),
