@@ -3,6 +3,7 @@
 //! Each feature is optional. Only features that the host provides are declared to servers as client
 //! capabilities.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use wharf_config::ServerName;
@@ -84,13 +85,17 @@ pub struct ClientFeatures {
 }
 
 impl ClientFeatures {
-    /// Returns the client capabilities to declare.
+    /// Returns the client capabilities to declare. A feature that panics is not declared.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         ClientCapabilities {
             roots: (!self.roots.is_empty()).then_some(RootsSupport { list_changed: false }),
-            sampling: self.sampler.as_ref().map(|sampler| sampler.support()),
-            elicitation: self.elicitor.as_ref().map(|elicitor| elicitor.support()),
+            sampling: self.sampler.as_ref().and_then(|it| unless_panicked(|| it.support())),
+            elicitation: self.elicitor.as_ref().and_then(|it| unless_panicked(|| it.support())),
             ..ClientCapabilities::default()
         }
     }
+}
+
+fn unless_panicked<T>(support: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(support)).ok()
 }

@@ -62,7 +62,8 @@ pub enum ProgressMode {
     Off,
     /// They only extend the idle timeout.
     KeepAlive,
-    /// They extend the idle timeout and go to a listener, which must return at once.
+    /// They extend the idle timeout and go to a listener, which must return at once. A listener that
+    /// panics is not called again; its request goes on.
     Listener(Arc<dyn Fn(Json) + Send + Sync>),
 }
 

@@ -5,12 +5,10 @@
 //! to the handler.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +19,7 @@ use super::server_requests::ServerRequests;
 use super::violation::{SessionViolation, SessionViolations};
 use super::{
     ClientHandler, EndReason, RequestCause, RequestError, SessionEnd, SessionLimits, TraceEvent,
-    Tracer,
+    Tracer, callbacks,
 };
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
@@ -151,9 +149,10 @@ impl SessionCore {
     pub(crate) fn announce_new_session(&self) {
         for kind in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{kind}/list_changed").into();
-            self.handler.on_notification(Notification { method, params: None });
+            self.notify_handler(Notification { method, params: None });
         }
-        self.handler.on_session_renewed();
+        // If the handler panics, it misses only this.
+        drop(callbacks::call(|| self.handler.on_session_renewed()));
     }
 
     /// Sends a message without a response over HTTP in the background; drops it at the limit.
@@ -217,9 +216,7 @@ impl SessionCore {
 
     /// Passes an event to the tracer, if there is one.
     pub(crate) fn trace(&self, event: TraceEvent<'_>) {
-        if let Some(tracer) = &self.tracer {
-            tracer.record(event);
-        }
+        super::trace::trace(self.tracer.as_ref(), event);
     }
 
     /// Routes parsed messages.
@@ -312,8 +309,13 @@ impl SessionCore {
                     self.handle_acknowledgement(params);
                 }
             }
-            _ => self.handler.on_notification(notification),
+            _ => self.notify_handler(notification),
         }
+    }
+
+    fn notify_handler(&self, notification: Notification) {
+        // If the handler panics, it misses only this notification.
+        drop(callbacks::call(|| self.handler.on_notification(notification)));
     }
 
     fn handle_progress(&self, params: &Json) {
@@ -397,13 +399,15 @@ impl SessionCore {
         params: Option<Json>,
         cause: Option<RequestCause>,
     ) -> impl Future<Output = Result<Json, RpcError>> + Send + use<> {
-        // Unwind safe: no state of the handler is used after a panic.
-        let asked =
-            catch_unwind(AssertUnwindSafe(|| self.handler.on_request(method, params, cause)));
+        let asked = callbacks::call(|| self.handler.on_request(method, params, cause));
         async move {
-            let failed = || RpcError::new(code::INTERNAL, "the client failed to answer");
-            let reply = AssertUnwindSafe(asked.map_err(|_| failed())?);
-            reply.catch_unwind().await.unwrap_or_else(|_| Err(failed()))
+            let reply = match asked {
+                Ok(reply) => callbacks::call_and_wait(|| reply).await,
+                Err(panicked) => Err(panicked),
+            };
+            reply.unwrap_or_else(|_| {
+                Err(RpcError::new(code::INTERNAL, "the client failed to answer"))
+            })
         }
     }
 }

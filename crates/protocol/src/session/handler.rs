@@ -12,7 +12,8 @@ pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, RpcError>> + S
 
 /// Handles the notifications and requests that a server sends.
 ///
-/// Progress of our requests, pings and cancellations are handled before and do not get here.
+/// Progress of our requests, pings and cancellations are handled before and do not get here. A
+/// panic costs the notification or the request that it was called for; the session goes on.
 pub trait ClientHandler: Send + Sync + 'static {
     /// Handles a notification. It is called in the order of arrival and must return at once.
     fn on_notification(&self, notification: Notification);
@@ -22,8 +23,8 @@ pub trait ClientHandler: Send + Sync + 'static {
     /// `cause` is the one in the options of our request that the server is working on. It is `None`
     /// if that request has none, or if it is not certain which request it is.
     ///
-    /// The future is dropped when the server cancels the request or the session ends. A panic costs
-    /// this request only: the server gets an error.
+    /// The future is dropped when the server cancels the request or the session ends. After a panic,
+    /// the server gets an error.
     fn on_request(
         &self,
         method: &str,

@@ -7,6 +7,7 @@
 //! them. This module does not know how bytes reach the server (`transport`) or what
 //! a request means (`peer`).
 
+pub(crate) mod callbacks;
 mod client_request;
 mod core;
 mod deadline_timer;
@@ -31,3 +32,4 @@ pub(crate) use client_request::{ClientRequest, cancel_notification};
 pub(crate) use deadline_timer::DeadlineTimer;
 pub(crate) use error::is_about_request;
 pub(crate) use pending_requests::{Observer, RequestOutcome, SubscriptionAck, wait_for_outcome};
+pub(crate) use trace::trace;

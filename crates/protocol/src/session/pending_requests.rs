@@ -10,7 +10,6 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::deadline_timer::DeadlineTimer;
-use super::{RequestCause, RequestError, SessionEnd};
+use super::{RequestCause, RequestError, SessionEnd, callbacks};
 use crate::Json;
 use crate::envelope::RpcError;
 
@@ -291,9 +290,21 @@ impl PendingRequests {
             listener
         };
         if let Some(listener) = listener {
-            // A panic of the listener must not end the session.
-            drop(catch_unwind(AssertUnwindSafe(|| listener(params.clone()))));
+            let called = callbacks::call(|| listener(params.clone()));
+            if called.is_err() {
+                self.remove_listener(id);
+            }
         }
+    }
+
+    /// Calls the listener of a request no more; progress still extends the idle timeout.
+    fn remove_listener(&self, id: u64) {
+        let removed = {
+            let mut table = self.table();
+            let entry = table.entries.get_mut(&id);
+            entry.map(|entry| std::mem::replace(&mut entry.observer, Observer::Timer))
+        };
+        drop(removed);
     }
 
     /// Returns when the server last sent progress for a request.
@@ -348,6 +359,8 @@ impl PendingRequests {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::super::{Deadline, EndReason};
     use super::*;
 
@@ -413,12 +426,23 @@ mod tests {
     }
 
     #[test]
-    fn a_panicking_listener_does_not_affect_the_session() {
+    fn a_listener_that_panics_is_not_called_again() {
         let pending = PendingRequests::default();
-        let listener = Observer::Listener(Arc::new(|_| panic!("on purpose")));
+        let calls = Arc::<AtomicUsize>::default();
+        let listener = {
+            let calls = Arc::clone(&calls);
+            Observer::Listener(Arc::new(move |_| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                panic!("on purpose")
+            }))
+        };
         let (_answer, _) = pending.insert(1, listener, None).unwrap();
-        pending.note_progress(1, &Json::object());
+        for _ in 0..2 {
+            pending.note_progress(1, &Json::object());
+        }
         assert!(pending.is_open(1));
+        assert!(pending.last_activity(1).is_some());
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,12 +3,15 @@
 //! The data is exactly what was sent and received, including secrets: the tracer must redact it
 //! before it is shown or stored.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Method, StatusCode};
 
+use super::callbacks;
 use crate::http_client::HttpTarget;
 
 /// Gets everything that is sent and received on a connection. It is called in the tasks that read
-/// and write the connection, so it must not block.
+/// and write the connection, so it must not block. A panic costs this event only.
 pub trait Tracer: Send + Sync + 'static {
     /// Records one event.
     fn record(&self, event: TraceEvent<'_>);
@@ -38,4 +41,12 @@ pub enum TraceEvent<'a> {
         /// All headers.
         headers: &'a HeaderMap,
     },
+}
+
+/// Passes an event to the tracer, if there is one.
+pub(crate) fn trace(tracer: Option<&Arc<dyn Tracer>>, event: TraceEvent<'_>) {
+    if let Some(tracer) = tracer {
+        // If the tracer panics, only its record of this event is missing.
+        drop(callbacks::call(|| tracer.record(event)));
+    }
 }

@@ -26,7 +26,8 @@ pub enum ChallengeAction {
     GiveUp,
 }
 
-/// Adds headers to requests and handles challenges.
+/// Adds headers to requests and handles challenges. A panic fails the request that it was called
+/// for, and no other.
 pub trait Authorizer: Send + Sync + 'static {
     /// Returns the headers of the next request; all of them are treated as secret.
     fn headers(&self) -> BoxFuture<'_, HeaderMap>;

@@ -13,7 +13,7 @@ use crate::http_client::{
     AddressPolicy, HttpClient, HttpResponse, HttpTarget, OutgoingRequest, RedirectPolicy, UrlOrigin,
 };
 use crate::redact::Redactor;
-use crate::session::{RequestError, TraceEvent, Tracer};
+use crate::session::{RequestError, TraceEvent, Tracer, callbacks, trace};
 
 /// How many bytes of an error response are read.
 pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
@@ -81,7 +81,10 @@ impl AuthorizedClient {
     /// because many servers repeat the token that they reject.
     pub(crate) async fn excerpt(&self, target: &HttpTarget, body: &[u8]) -> String {
         let mut secrets = target.secrets();
-        for value in self.authorizer.headers().await.values() {
+        let Ok(sent) = callbacks::call_and_wait(|| self.authorizer.headers()).await else {
+            return String::new();
+        };
+        for value in sent.values() {
             let Ok(value) = value.to_str() else { continue };
             // Of `Bearer x`, the server may repeat the `x` alone.
             secrets.extend(value.split_once(' ').map(|(_, token)| token.to_owned()));
@@ -93,6 +96,18 @@ impl AuthorizedClient {
         if is_page { String::new() } else { text.trim().chars().take(MAX_EXCERPT).collect() }
     }
 
+    /// Returns the headers of the authorizer, and their generation.
+    async fn credentials(&self) -> Result<(HeaderMap, u64), RequestError> {
+        let credentials = async || (self.authorizer.headers().await, self.authorizer.generation());
+        callbacks::call_and_wait(credentials).await.map_err(|_| {
+            RequestError::Unsendable("the program failed to provide the credentials".into())
+        })
+    }
+
+    fn trace(&self, event: TraceEvent<'_>) {
+        trace(self.tracer.as_ref(), event);
+    }
+
     /// Sends a request, and again if the authorizer says so after a challenge.
     ///
     /// The headers of the protocol replace those of the authorizer. A server on another origin gets
@@ -102,12 +117,8 @@ impl AuthorizedClient {
         let is_credentials_origin = *target.origin() == self.credentials_origin;
         let mut previous_challenges = 0;
         loop {
-            let mut all = if is_credentials_origin {
-                self.authorizer.headers().await
-            } else {
-                HeaderMap::new()
-            };
-            let generation = self.authorizer.generation();
+            let (mut all, generation) =
+                if is_credentials_origin { self.credentials().await? } else { Default::default() };
             let carries_credentials = !all.is_empty();
             for (name, value) in parts.headers {
                 all.insert(name, value.clone());
@@ -121,19 +132,14 @@ impl AuthorizedClient {
                 redirects: parts.redirects,
                 policy: *policy,
             };
-            if let Some(tracer) = &self.tracer {
-                let (method, headers) = (parts.method, &outgoing.headers);
-                tracer.record(TraceEvent::HttpRequest { method, target, headers });
-                if !parts.body.is_empty() {
-                    tracer.record(TraceEvent::Sent(parts.body));
-                }
+            let (method, headers) = (parts.method, &outgoing.headers);
+            self.trace(TraceEvent::HttpRequest { method, target, headers });
+            if !parts.body.is_empty() {
+                self.trace(TraceEvent::Sent(parts.body));
             }
             let response = self.client.send(outgoing).await?;
             let status = response.status;
-            if let Some(tracer) = &self.tracer {
-                let headers = &response.headers;
-                tracer.record(TraceEvent::HttpResponse { status, headers });
-            }
+            self.trace(TraceEvent::HttpResponse { status, headers: &response.headers });
             if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 return Ok(response);
             }
@@ -146,8 +152,9 @@ impl AuthorizedClient {
             }
             let challenged =
                 Challenge { status, www_authenticate, previous_challenges, generation };
-            let verdict = self.authorizer.on_challenge(challenged).await;
-            if verdict == ChallengeAction::GiveUp {
+            let verdict =
+                callbacks::call_and_wait(|| self.authorizer.on_challenge(challenged)).await;
+            if verdict != Ok(ChallengeAction::Retry) {
                 return Err(RequestError::Unauthorized { status, challenge });
             }
             previous_challenges += 1;

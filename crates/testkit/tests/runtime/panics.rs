@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -14,9 +13,12 @@ use wharf::protocol::envelope::Notification;
 use wharf::protocol::peer::{ClientHandler, HandlerFuture, RequestCause, RequestOptions};
 use wharf::protocol::transport::BoxFuture;
 use wharf::protocol::transport::process::ProcessLaunch;
-use wharf::protocol::view::send::{ClientInfo, Object};
+use wharf::protocol::view::send::{ClientInfo, ElicitationAnswer, ElicitationSupport, Object};
 use wharf::protocol::{ConnectOptions, StdioSpec, connect_stdio};
-use wharf::{CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime};
+use wharf::{
+    ClientFeatures, CredentialQuery, CredentialStore, CredentialStoreError, ElicitationRequest,
+    Elicitor, Options, Runtime, TraceSink,
+};
 use wharf_testkit::actor::Script;
 
 use super::fixture::{Fixture, LIMIT, call, is_alive, render};
@@ -105,7 +107,7 @@ impl ClientHandler for BrokenHandler {
 }
 
 #[tokio::test]
-async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
+async fn a_handler_that_panics_misses_the_notification_and_the_session_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let actor_log = Script::with_tools(["do"]).write(folder.path());
     let mut launch = ProcessLaunch::new(env!("CARGO_BIN_EXE_wharf-actor"));
@@ -115,12 +117,41 @@ async fn a_panic_while_a_server_is_read_ends_its_session_and_its_process() {
         connect_stdio(&StdioSpec::new(launch), &options, Arc::new(BrokenHandler)).await.unwrap();
     let arguments: Json = json!({ "notify": "notifications/harbour" }).to_string().parse().unwrap();
     let arguments = Object::try_from(arguments).unwrap();
-    let request = RequestOptions::within(Duration::from_secs(600));
-    let error = tokio::time::timeout(LIMIT, peer.call_tool("do", Some(&arguments), &request));
-    assert_snapshot!(
-        error.await.expect("the call ends").unwrap_err(),
-        @"internal error: the connection task panicked"
-    );
+    for _ in 0..2 {
+        peer.call_tool("do", Some(&arguments), &RequestOptions::within(LIMIT)).await.unwrap();
+    }
     peer.close().await;
     assert!(!actor_log.starts().into_iter().any(is_alive));
+}
+
+/// Panics when it is asked what it supports.
+struct BrokenElicitor;
+
+impl Elicitor for BrokenElicitor {
+    fn support(&self) -> ElicitationSupport {
+        panic!("the elicitor of a test fails on purpose");
+    }
+
+    fn elicit(&self, _: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
+        panic!("the elicitor of a test fails on purpose");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_sink_and_an_elicitor_that_panic_cost_no_call() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &Script::with_tools(["do"]), json!({}));
+    let client_features =
+        ClientFeatures { elicitor: Some(Arc::new(BrokenElicitor)), ..ClientFeatures::default() };
+    let trace: TraceSink = Arc::new(|_| panic!("the sink of a test fails on purpose"));
+    let options = Options { client_features, trace: Some(trace), ..fixture.options() };
+    let runtime = Runtime::start(&fixture.catalog(), options);
+    runtime.settled().await;
+    assert_eq!(render(&runtime.snapshot()), "fs connected 1");
+    assert_eq!(call(&runtime, "mcp_fs_do", json!({ "log": "ahoy" })).await, "done");
+    let form = json!({ "message": "Which berth?", "requestedSchema": { "type": "object" } });
+    let question = json!({ "method": "elicitation/create", "params": form });
+    let rejected = r#"{"code":-32603,"message":"the client failed to answer"}"#;
+    assert_eq!(call(&runtime, "mcp_fs_do", json!({ "ask": question })).await, rejected);
+    runtime.shutdown().await;
 }

@@ -18,7 +18,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
 use super::stdin_pipe::StdinPipe;
-use crate::session::{TraceEvent, Tracer};
+use crate::session::{TraceEvent, Tracer, trace};
 use crate::transport::process::Stdin;
 
 /// How many bytes go into one write.
@@ -91,9 +91,7 @@ impl Writer {
         line: Vec<u8>,
         mode: WriteMode,
     ) -> Result<(), WriteError> {
-        if let Some(tracer) = &self.tracer {
-            tracer.record(TraceEvent::Sent(&line));
-        }
+        trace(self.tracer.as_ref(), TraceEvent::Sent(&line));
         let mut state = self.state();
         let WriterState { input, queue } = &mut *state;
         if matches!(input, ServerInput::Closed) {
