@@ -3,6 +3,9 @@
 //! A [`Json`] is cheap to clone and to take parts of, because a part shares the buffer of its
 //! message. Key order, unknown members and the digits of numbers are preserved. [`Members`] finds
 //! the members of an object without decoding the others.
+//!
+//! A value of a type of the program is encoded with [`Json::encode`] and decoded with
+//! [`Json::decode`]; [`serde_json::Value`] has conversions in both directions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,6 +13,7 @@ use std::fmt;
 use bytestring::ByteString;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::scan::{self, decode_string};
@@ -23,7 +27,22 @@ use crate::scan::{self, decode_string};
 /// assert_eq!(json.get("b").unwrap().as_str(), "10000000000000000000001");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+///
+/// A [`serde_json::Value`] becomes a `Json` with `from`, and a `Json` becomes a value again:
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use wharf_protocol::Json;
+///
+/// let arguments = Json::from(json!({ "path": "/tmp", "depth": 2 }));
+/// assert_eq!(arguments.to_string(), r#"{"path":"/tmp","depth":2}"#);
+/// let value: Value = arguments.to_value()?;
+/// assert_eq!(value["depth"], 2);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// `Display` and `Debug` print the text. It may contain secrets of the user or of a server.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(ByteString);
 
 impl Json {
@@ -37,12 +56,32 @@ impl Json {
         Self(ByteString::from_static("null"))
     }
 
-    /// Encodes a value; fails only for what JSON cannot hold, such as a map with non-string keys.
+    /// Encodes a value.
+    ///
+    /// ```
+    /// use wharf_protocol::Json;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Berth {
+    ///     name: &'static str,
+    /// }
+    ///
+    /// assert_eq!(Json::encode(&Berth { name: "north" })?.as_str(), r#"{"name":"north"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails only for what JSON cannot hold, such as a map with non-string keys.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
     /// Checks that `text` is one JSON value and keeps it unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Fails for any other text; the error says where the text is wrong.
     pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         match scan::single_value(&text) {
@@ -67,8 +106,35 @@ impl Json {
     }
 
     /// Decodes the value into `T`, which may borrow from it.
+    ///
+    /// ```
+    /// use wharf_protocol::Json;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Berth {
+    ///     name: String,
+    /// }
+    ///
+    /// let json: Json = r#"{"name":"north"}"#.parse()?;
+    /// assert_eq!(json.decode::<Berth>()?.name, "north");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if the value has another shape.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
+    }
+
+    /// Decodes the value into a [`serde_json::Value`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if a number is greater than an `f64` can be, or if the value is nested deeper than
+    /// `serde_json` reads. The text itself has neither limit.
+    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+        self.decode()
     }
 
     /// Decodes the value into `T`, or `None` if it has another shape.
@@ -163,13 +229,50 @@ impl std::str::FromStr for Json {
     }
 }
 
-/// Prints only the length: the content may be secret.
-impl fmt::Debug for Json {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Json({} bytes)", self.0.len())
+/// Writes the value as text without spaces.
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string().into())
     }
 }
 
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl TryFrom<&Json> for Value {
+    type Error = serde_json::Error;
+
+    fn try_from(json: &Json) -> Result<Self, Self::Error> {
+        json.to_value()
+    }
+}
+
+impl TryFrom<Json> for Value {
+    type Error = serde_json::Error;
+
+    fn try_from(json: Json) -> Result<Self, Self::Error> {
+        json.to_value()
+    }
+}
+
+/// Prints the text.
+impl fmt::Display for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Prints the text.
+impl fmt::Debug for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Serializes as the value itself; `serde_json` writes its text unchanged.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
@@ -177,6 +280,7 @@ impl Serialize for Json {
     }
 }
 
+/// Takes any value; only `serde_json` can do this.
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
@@ -293,7 +397,33 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_no_content() {
-        assert_eq!(format!("{:?}", json(r#""secret""#)), "Json(8 bytes)");
+    fn display_and_debug_print_the_text() {
+        let text = r#"{"b":1.0,"a":[]}"#;
+        assert_eq!(json(text).to_string(), text);
+        assert_eq!(format!("{:?}", json(text)), text);
+    }
+
+    #[test]
+    fn a_value_survives_the_way_there_and_back() {
+        let value = serde_json::json!({ "b": [1, 2.5, null, "ä\"\n"], "a": { "c": true } });
+        let json = Json::from(&value);
+        assert_eq!(json, Json::from(value.clone()));
+        assert_eq!(json, Json::encode(&value).unwrap());
+        assert_eq!(Value::try_from(&json).unwrap(), value);
+        assert_eq!(Value::try_from(json).unwrap(), value);
+    }
+
+    #[test]
+    fn a_number_that_no_value_holds_is_an_error() {
+        let error = json("[1e400]").to_value().unwrap_err();
+        assert_eq!(error.to_string(), "number out of range at line 1 column 6");
+    }
+
+    #[test]
+    fn it_is_serialized_and_deserialized_as_it_is() {
+        let text = r#"{"a":{"x":1.00,"w":-0.0}}"#;
+        let map: std::collections::BTreeMap<String, Json> = serde_json::from_str(text).unwrap();
+        assert_eq!(map["a"].as_str(), r#"{"x":1.00,"w":-0.0}"#);
+        assert_eq!(serde_json::to_string(&map).unwrap(), text);
     }
 }

@@ -126,7 +126,7 @@ impl ContentBlock {
 /// Prints only the type: the content may be secret.
 impl fmt::Debug for ContentBlock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "ContentBlock({:?}, {:?})", self.content, self.raw)
+        write!(formatter, "ContentBlock({:?}, {} bytes)", self.content, self.raw.as_str().len())
     }
 }
 
@@ -244,6 +244,6 @@ mod tests {
     #[test]
     fn debug_shows_no_content() {
         let block = ContentBlock::read(r#"{"type":"text","text":"secret"}"#.parse().unwrap());
-        assert_eq!(format!("{block:?}"), "ContentBlock(text, Json(31 bytes))");
+        assert_eq!(format!("{block:?}"), "ContentBlock(text, 31 bytes)");
     }
 }
