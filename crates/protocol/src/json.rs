@@ -292,7 +292,7 @@ impl<'de> Deserialize<'de> for Json {
 pub(crate) fn push_string(text: &mut String, value: &str) {
     let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     if value.bytes().any(needs_escape) {
-        text.push_str(&serde_json::Value::from(value).to_string());
+        text.push_str(&Value::from(value).to_string());
     } else {
         text.push('"');
         text.push_str(value);

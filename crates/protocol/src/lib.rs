@@ -18,6 +18,8 @@
 //! A module uses only the modules below it. Incoming messages are read leniently, item by item;
 //! outgoing messages match the schema of their revision.
 
+#![warn(missing_debug_implementations)]
+
 mod connect;
 pub mod envelope;
 pub mod era;

@@ -1,5 +1,6 @@
 //! The options of a connection, and the specification of a server over stdio or HTTP.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,22 @@ impl ConnectOptions {
     }
 }
 
+/// Prints everything but the tracker; of the tracer, only whether there is one.
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectOptions")
+            .field("client", &self.client)
+            .field("capabilities", &self.capabilities)
+            .field("remembered", &self.remembered)
+            .field("pinned", &self.pinned)
+            .field("limits", &self.limits)
+            .field("timeout", &self.timeout)
+            .field("legacy_probe_delay", &self.legacy_probe_delay)
+            .field("has_tracer", &self.tracer.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
 /// A server that is started as a process.
 #[derive(Clone)]
 pub struct StdioSpec {
@@ -82,6 +99,17 @@ impl StdioSpec {
     }
 }
 
+/// Prints the launch as its own output does: without values that may be secret.
+impl fmt::Debug for StdioSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioSpec")
+            .field("launch", &self.launch)
+            .field("grace", &self.grace)
+            .field("has_log", &self.log.is_some())
+            .finish()
+    }
+}
+
 /// A server that is reached over HTTP.
 #[derive(Clone)]
 pub struct HttpSpec {
@@ -93,6 +121,16 @@ pub struct HttpSpec {
     pub authorizer: Arc<dyn Authorizer>,
     /// Which HTTP transport to try first.
     pub http_transport: HttpTransport,
+}
+
+/// Prints the address as its own output does, and nothing of the credentials.
+impl fmt::Debug for HttpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpSpec")
+            .field("target", &self.target)
+            .field("http_transport", &self.http_transport)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Which of the two HTTP transports is tried first.

@@ -1,6 +1,7 @@
 //! [`Peer`], the handle of a connection: the profile of the server, and plain requests to it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub struct ServerProfile {
 }
 
 /// The options of one request.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RequestOptions {
     /// How long to wait.
     pub deadline: Deadline,
@@ -67,6 +68,16 @@ pub enum ProgressMode {
     Listener(Arc<dyn Fn(Json) + Send + Sync>),
 }
 
+impl fmt::Debug for ProgressMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "Off",
+            Self::KeepAlive => "KeepAlive",
+            Self::Listener(_) => "Listener(…)",
+        })
+    }
+}
+
 /// The parts of a request besides its parameters and options.
 pub(super) struct RequestExtras<'a> {
     /// Who gets its notifications.
@@ -80,6 +91,18 @@ pub(super) struct RequestExtras<'a> {
 /// The session ends when the last clone is dropped, or by [`Peer::close`].
 #[derive(Clone)]
 pub struct Peer(pub(super) Arc<PeerInner>);
+
+/// Prints what the server is and how it is reached.
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("server", &self.0.profile.server)
+            .field("revision", &self.revision())
+            .field("transport", &self.transport())
+            .field("has_ended", &self.has_ended())
+            .finish_non_exhaustive()
+    }
+}
 
 pub(super) struct PeerInner {
     pub(super) connection: ClientConnection,

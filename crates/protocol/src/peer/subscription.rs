@@ -1,6 +1,7 @@
 //! Subscriptions of the modern era: `subscriptions/listen`, one long request whose notifications go
 //! to the handler.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -24,6 +25,15 @@ pub struct Subscription {
     /// after it. Over stdio, a list that was requested this way is not older than the subscription.
     pub is_before_next_response: bool,
     rest: Pin<Box<dyn Future<Output = Result<Json, RequestError>> + Send>>,
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription")
+            .field("acknowledged", &self.acknowledged)
+            .field("is_before_next_response", &self.is_before_next_response)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Future for Subscription {

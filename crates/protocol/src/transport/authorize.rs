@@ -1,5 +1,7 @@
 //! The hook through which the runtime adds headers to HTTP requests and handles 401 and 403.
 
+use std::fmt;
+
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::BoxFuture;
@@ -45,6 +47,13 @@ pub trait Authorizer: Send + Sync + 'static {
 /// Adds the same headers to every request and gives up after a challenge.
 #[derive(Clone, Default)]
 pub struct FixedHeaders(pub HeaderMap);
+
+/// Prints only the names: the values are secret.
+impl fmt::Debug for FixedHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FixedHeaders").field(&self.0.keys().collect::<Vec<_>>()).finish()
+    }
+}
 
 impl Authorizer for FixedHeaders {
     fn headers(&self) -> BoxFuture<'_, HeaderMap> {

@@ -3,5 +3,6 @@
 mod callback_panics;
 mod close;
 mod connect;
+mod debug_output;
 mod scripted_pipe;
 mod session_ends;

@@ -11,7 +11,7 @@ use crate::session::RequestError;
 use crate::view::{ReadResult, ResourceBody, Skill, SkillFile, SkillFiles};
 
 /// A skill whose `SKILL.md` was verified.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct LoadedSkill {
     skill: Skill,
     text: ByteString,
