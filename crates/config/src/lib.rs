@@ -8,6 +8,10 @@
 //! process's environment: the caller passes an [`Env`]. Reading does not fail as a whole; every
 //! stage returns values and [`Problem`]s.
 //!
+//! The feature `discovery`, which is on by default, finds, reads and changes the files of other
+//! programs. Without it, [`load`](fn@load) reads only `WHARF_MCP_SERVERS` and Wharf's own
+//! `mcp.json`, and the modules `edit` and `manage` do not exist.
+//!
 //! ```
 //! use wharf_config::{Env, LoadOptions, Platform, load};
 //!
@@ -26,13 +30,15 @@ mod defaults;
 mod discover;
 pub mod document;
 mod duplicates;
+#[cfg(feature = "discovery")]
 pub mod edit;
 mod env;
 mod exa;
 mod expand;
 mod formats;
-#[cfg(any(test, fuzzing))]
+#[cfg(all(any(test, fuzzing), feature = "discovery"))]
 pub mod fuzz;
+#[cfg(feature = "discovery")]
 pub mod manage;
 mod merge;
 mod named_files;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wharf_config::{
-    Catalog, DiscoveryError, Env, LoadOptions, Platform, ServerEntry, ServerName, Settings, load,
+    Catalog, DiscoveryError, Env, Platform, ServerEntry, ServerName, Settings, load,
 };
 use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
@@ -83,19 +83,22 @@ impl RuntimeBuilder {
 
     /// Finds the servers that are configured for a folder, in the files of all programs: those of
     /// the project, and those of the home folder of [`RuntimeBuilder::env`].
+    #[cfg(feature = "discovery")]
     pub fn discover(mut self, folder: impl Into<PathBuf>) -> Self {
         self.discover = Some(folder.into());
         self
     }
 
     /// Sets how [`RuntimeBuilder::discover`] finds servers.
-    pub fn load_options(mut self, options: LoadOptions) -> Self {
+    #[cfg(feature = "discovery")]
+    pub fn load_options(mut self, options: wharf_config::LoadOptions) -> Self {
         self.options.load = options;
         self
     }
 
     /// Uses the default servers if [`RuntimeBuilder::discover`] finds none. Two of them download a
     /// package when they start.
+    #[cfg(feature = "discovery")]
     pub fn with_defaults(mut self) -> Self {
         self.options.load.with_defaults = true;
         self

@@ -23,6 +23,7 @@ pub mod elicitation;
 mod event;
 mod execute;
 mod http;
+#[cfg(feature = "discovery")]
 mod load;
 mod log_entry;
 mod logs;
@@ -58,6 +59,7 @@ pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{CallRecord, Event, Events};
 pub use execute::{CallOptions, ToolCall, ToolRef};
+#[cfg(feature = "discovery")]
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};
 pub use log_entry::LogEntry;
 pub use logs::{log_entries, log_path};

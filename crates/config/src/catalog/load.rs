@@ -71,6 +71,8 @@ impl DiscoveryError {
 /// If the variable `WHARF_MCP_SERVERS` of `env` is set, it replaces all files: a JSON object from
 /// names to entries, with the fields of `mcpServers` in Wharf's own files (`command`, `args`,
 /// `env`, `cwd`, `url`, `headers`, `timeout`, …). Its servers need no trust; `{}` means no servers.
+/// Without the feature `discovery`, Wharf's own files are the only ones.
+///
 /// If nothing defines a server, the catalog is empty, or has the default servers if
 /// [`LoadOptions::with_defaults`] asks for them.
 ///

@@ -52,6 +52,7 @@ pub(crate) fn is_too_large(path: &Path) -> bool {
 fn limit(path: &Path) -> u64 {
     match notation_of(path) {
         Notation::Json => 4 * 1024 * 1024,
+        #[cfg(feature = "discovery")]
         Notation::Yaml => 1024 * 1024,
         Notation::Toml => 256 * 1024,
     }

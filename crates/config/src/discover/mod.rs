@@ -23,9 +23,13 @@ use crate::source::{FilePrecedence, Level, Rank, Source};
 pub(crate) use budget::{ReadBudget, is_too_large};
 pub(crate) use folders::project_folders;
 pub(crate) use folders::repository_root;
+#[cfg(feature = "discovery")]
+pub(crate) use path_template::paths;
 use path_template::{FileId, FolderListings};
-pub(crate) use path_template::{RELATIVE_FOLDER, paths, relative_folder_problems};
-pub(crate) use scan::{Documents, Scan, notation_of};
+pub(crate) use path_template::{RELATIVE_FOLDER, relative_folder_problems};
+#[cfg(feature = "discovery")]
+pub(crate) use scan::notation_of;
+pub(crate) use scan::{Documents, Scan};
 
 /// All definitions and problems found in the files of this machine, unsorted.
 #[derive(Debug, Default)]
@@ -128,6 +132,7 @@ pub(crate) fn read_document(
 }
 
 /// Reads a file that belongs to no program; `None` if it does not exist.
+#[cfg(feature = "discovery")]
 pub(crate) fn read_file(env: &Env, path: &Path) -> Option<Discovery> {
     let program = formats::program("shared").filter(|_| path.exists())?;
     let mut scan = Scan::new(env, Vec::new());

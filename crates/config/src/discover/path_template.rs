@@ -27,6 +27,7 @@ const MAX_MATCHES: usize = 1_000;
 const MAX_WILDCARD_DEPTH: usize = 4;
 
 /// Returns the paths of a template. Without a `*` this is one path, which need not exist.
+#[cfg(feature = "discovery")]
 pub(crate) fn paths(template: &PathTemplate, env: &Env, base: &Path) -> Vec<PathBuf> {
     resolve_start(for_platform(template, env), env, base).map(expand_wildcards).unwrap_or_default()
 }

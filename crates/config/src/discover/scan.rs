@@ -101,6 +101,7 @@ impl<'a> Scan<'a> {
                 let what = match notation {
                     Notation::Json => "JSON",
                     Notation::Toml => "TOML",
+                    #[cfg(feature = "discovery")]
                     Notation::Yaml => "YAML",
                 };
                 let message = format!("not valid {what}: {error} (column {})", error.column);
@@ -135,6 +136,7 @@ impl<'a> Scan<'a> {
 pub(crate) fn notation_of(path: &Path) -> Notation {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => Notation::Toml,
+        #[cfg(feature = "discovery")]
         Some("yaml" | "yml") => Notation::Yaml,
         _ => Notation::Json,
     }

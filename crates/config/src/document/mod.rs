@@ -8,10 +8,11 @@ mod line_index;
 mod node;
 #[cfg(test)]
 mod outline;
-#[cfg(test)]
+#[cfg(all(test, feature = "discovery"))]
 mod properties;
 mod toml;
 mod unique_keys;
+#[cfg(feature = "discovery")]
 mod yaml;
 
 pub use node::{Key, Map, Node, Value};
@@ -20,6 +21,7 @@ pub use node::{Key, Map, Node, Value};
 pub const MAX_DEPTH: usize = 128;
 
 /// How many values the aliases of one YAML file may expand to.
+#[cfg(feature = "discovery")]
 pub const MAX_YAML_NODES: usize = 1_000_000;
 
 /// The notation a file is written in.
@@ -29,7 +31,8 @@ pub enum Notation {
     Json,
     /// TOML.
     Toml,
-    /// YAML.
+    /// YAML; only with the feature `discovery`.
+    #[cfg(feature = "discovery")]
     Yaml,
 }
 
@@ -79,6 +82,7 @@ pub fn parse(text: &str, notation: Notation) -> Result<ParsedDocument, SyntaxErr
     match notation {
         Notation::Json => json::parse(text),
         Notation::Toml => toml::parse(text),
+        #[cfg(feature = "discovery")]
         Notation::Yaml => yaml::parse(text),
     }
 }

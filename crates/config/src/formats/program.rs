@@ -6,7 +6,6 @@ use crate::server::{Definition, TransportKind};
 use crate::source::{FilePrecedence, Level};
 
 use super::entry_reader::EntryReader;
-use super::export::ExportStyle;
 use super::file_reader::FileReader;
 use crate::discover::Scan;
 
@@ -29,7 +28,8 @@ pub(crate) struct Program {
     /// Reads the fields that only this program has.
     pub(crate) read_extra_fields: fn(&Map, &mut EntryReader<'_>),
     /// How to write an entry for it, if servers can be exported to it.
-    pub(crate) export: Option<&'static ExportStyle>,
+    #[cfg(feature = "discovery")]
+    pub(crate) export: Option<&'static super::ExportStyle>,
     /// Runs after all files are read; applies lists of disabled servers and state files.
     pub(crate) finish: fn(&mut Scan<'_>, &mut [Definition]),
 }
@@ -47,6 +47,7 @@ impl Program {
             keeps_documents: false,
             read_extra_fields: |_, _| {},
             finish: |_, _| {},
+            #[cfg(feature = "discovery")]
             export: None,
         }
     }

@@ -29,3 +29,7 @@ pub(super) const ONE_OFF_PROGRAM: Program = Program {
 /// The built-in default servers; see `defaults`.
 pub(super) const DEFAULTS_PROGRAM: Program =
     Program { priority: 0, dialect: Dialect::NATIVE, ..Program::new("defaults", "Wharf defaults") };
+
+/// All programs, if those of other people are not compiled in.
+#[cfg(not(feature = "discovery"))]
+pub(crate) static PROGRAMS: [&Program; 3] = [&PROGRAM, &VARIABLE_PROGRAM, &DEFAULTS_PROGRAM];

@@ -1,17 +1,16 @@
 //! The files of the settings: `config.toml` in Wharf's home folder, restricted by the project's
 //! `config.toml`.
 //!
-//! A project is untrusted, so its file may only make settings stricter.
+//! A project is untrusted, so its file may only make settings stricter. `set` changes a file.
 
 use std::path::{Path, PathBuf};
 
 use crate::discover::{is_too_large, project_folders, relative_folder_problems};
 use crate::document::{self, Node, Notation, Value};
-use crate::edit::{self, Change};
 use crate::env::Env;
 use crate::formats;
 use crate::problem::Problem;
-use crate::store::{self, StoreError};
+use crate::store;
 use crate::text;
 
 use super::{Setting, SettingError, SettingKind, SettingValue, Settings, find, value_error};
@@ -129,46 +128,6 @@ pub enum SettingsFiles {
     WithProject,
     /// The user file only.
     UserOnly,
-}
-
-/// Why a setting could not be changed in the person's file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SettingsFileError {
-    /// The key or the value is not valid.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// There is no home folder for the settings.
-    #[error("there is no home folder to keep settings in")]
-    NoHome,
-    /// The file could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file could not be edited.
-    #[error("could not edit {}", .path.display())]
-    Edit {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: edit::EditError,
-    },
-}
-
-/// Changes a setting in the person's file and returns that file.
-pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingsFileError> {
-    let setting = find(key)?;
-    let value = setting.parse(text).ok_or_else(|| value_error(setting, text))?;
-    check_programs(setting, &value)?;
-    let home = env.wharf_home().ok_or(SettingsFileError::NoHome)?;
-    let _lock = store::WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?;
-    let path = home.join("config.toml");
-    let before = store::read(&path)?.unwrap_or_default();
-    let keys = setting.key.split('.').map(str::to_owned).collect();
-    let change = Change::Set { path: keys, value: value.to_json() };
-    let after = edit::apply(&before, Notation::Toml, &[change])
-        .map_err(|source| SettingsFileError::Edit { path: path.clone(), source })?;
-    store::write(&path, &after)?;
-    Ok(path)
 }
 
 /// Reads the valid settings of a file; everything else becomes a problem.
@@ -290,7 +249,9 @@ fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<It
         SettingValue::List(list) if setting.key == "discovery.disabled" => list.as_slice(),
         _ => &[],
     };
-    let unknown = names.iter().filter(|name| formats::program(name).is_none());
+    // Without the feature, other programs exist but their names are not compiled in.
+    let is_known = |name: &str| !cfg!(feature = "discovery") || formats::program(name).is_some();
+    let unknown = names.iter().filter(move |name| !is_known(name));
     unknown.map(|name| {
         let nearest = text::nearest(name, formats::providers().map(|(id, _)| id));
         let hint = nearest.map_or(

@@ -4,6 +4,8 @@
 //! use it.
 
 mod files;
+#[cfg(feature = "discovery")]
+mod set;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -14,7 +16,9 @@ use std::collections::BTreeMap;
 use crate::text;
 
 pub(crate) use files::BY_PROJECT;
-pub use files::{SettingsFileError, SettingsFiles, set};
+pub use files::SettingsFiles;
+#[cfg(feature = "discovery")]
+pub use set::{SettingsFileError, set};
 pub use table::{KEYS, Setting, SettingKind};
 pub use value::SettingValue;
 

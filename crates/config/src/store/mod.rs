@@ -2,7 +2,7 @@
 //!
 //! Reading is limited in size and never blocks, even if the path is a pipe or a device. An atomic
 //! write replaces the whole file. A caller that reads, changes and writes a file must hold the
-//! [`WriteLock`] from reading on. [`crate::edit`] makes the changes. Wharf's own files are in
+//! [`WriteLock`] from reading on. Module `edit` makes the changes. Wharf's own files are in
 //! [`private_file`].
 
 mod backup;
