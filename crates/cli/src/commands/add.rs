@@ -67,18 +67,17 @@ pub(crate) fn run(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failu
 fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let scope = args.scope.map(ScopeArg::scope);
     let missing = || ManageError::NotFound { name: args.name.clone(), nearest: None };
+    let no_server = || {
+        let catalog = invocation.load_quietly().ok();
+        let nearest =
+            catalog.and_then(|catalog| catalog.nearest_name(&args.name).map(str::to_owned));
+        Failure::NoServerForToken { name: args.name.clone(), nearest }
+    };
     // Do not ask for a token that cannot be stored.
-    let token = if manage::has_entry(&invocation.env, &args.name)? {
-        args.server.token(&args.name, invocation)?
-    } else {
-        None
-    };
-    let Some(token) = token else {
-        return Err(Failure::Usage {
-            message: "--token requires --url (HTTP/SSE transport).",
-            hint: "no server has this name; add --url URL",
-        });
-    };
+    if !manage::has_entry(&invocation.env, &args.name)? {
+        return Err(no_server());
+    }
+    let token = args.server.token(&args.name, invocation)?.ok_or_else(no_server)?;
     let result = manage::set_token(&invocation.env, &args.name, scope, &token);
     report_change(&args.name, result.and_then(|done| done.ok_or_else(missing)), invocation)
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &McpArgs, invocation: &Invocation) -> Result<Exit, Failu
     if invocation.ui.is_stdin_terminal {
         invocation.ui.notice("speaking MCP on standard input and output until the input ends");
     }
-    let runtime = Builder::new_current_thread().enable_time().build().map_err(Failure::Serve)?;
+    let runtime = Builder::new_current_thread().enable_time().build().map_err(Failure::Prepare)?;
     let served = runtime.block_on(async {
         let (input, output) = host::stdio();
         match args.server {

@@ -33,12 +33,12 @@ fn conflicting_arguments_are_refused() {
     error: --token requires --url (HTTP/SSE transport).
       hint: pass a token to a local server with --env
     ");
-    assert_snapshot!(line("add a --token abc"), @"
+    assert_snapshot!(line("add a --token abc"), @r#"
     exit 2
     --- stderr
-    error: --token requires --url (HTTP/SSE transport).
-      hint: no server has this name; add --url URL
-    ");
+    error: Server "a" not found; to add it, --token requires --url (HTTP/SSE transport).
+      hint: give the server's address with --url
+    "#);
     assert_snapshot!(line("add a"), @"
     exit 2
     --- stderr

@@ -323,12 +323,12 @@ fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     error: Server "pro" came with this project and is not trusted
       hint: wharf trust pro
     "#);
-    assert_snapshot!(world.run("add none --token x"), @"
+    assert_snapshot!(world.run("add none --token x"), @r#"
     exit 2
     --- stderr
-    error: --token requires --url (HTTP/SSE transport).
-      hint: no server has this name; add --url URL
-    ");
+    error: Server "none" not found; to add it, --token requires --url (HTTP/SSE transport).
+      hint: give the server's address with --url
+    "#);
     assert!(!world.path("home/.wharf/credentials.json").exists());
     let world = World::new().tool_server("box");
     world.run("add box -- box");

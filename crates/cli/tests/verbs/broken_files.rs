@@ -80,7 +80,7 @@ fn a_malformed_trust_file_is_not_overwritten() {
       command        npx
       program        [world]/bin/npx
       approval       ask (agents need approval for each call)
-    error: the trust file is malformed: ~/.wharf/trust.json
+    error: ~/.wharf/trust.json: line 1: the trust file is malformed; nothing is trusted
       hint: correct the file, or delete it and trust again
     "#);
 }

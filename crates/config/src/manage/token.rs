@@ -103,6 +103,10 @@ fn resource(server: &Server, env: &Env) -> Result<String, ManageError> {
             Err(ManageError::ProjectProgram { name: definition.name.as_str().to_owned() })
         }
         Some(Transport::Stdio(launch)) => Ok(launch.identity()),
-        _ => resource_of(spec),
+        Some(_) => resource_of(spec),
+        None => Err(ManageError::Invalid {
+            reason: "its entry cannot be used".to_owned(),
+            hint: server.problems.iter().find_map(|problem| problem.hint.clone()),
+        }),
     }
 }

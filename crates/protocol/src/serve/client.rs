@@ -101,8 +101,8 @@ pub enum SendError {
     /// The connection or the session has ended.
     #[error("the client is gone")]
     Gone,
-    /// The call was cancelled.
-    #[error("the call was cancelled")]
+    /// The client cancelled the call.
+    #[error("the client cancelled the call")]
     Cancelled,
     /// No answer came in time.
     #[error("the client did not answer within {0:?}")]

@@ -271,7 +271,7 @@ impl CallError {
     ///
     /// [`PhaseTracker`]: super::PhaseTracker
     pub fn cancelled_in(phase: CallPhase) -> Self {
-        let error = Self::not_run(CallErrorReason::Cancelled, "the call was cancelled");
+        let error = Self::not_run(CallErrorReason::Cancelled, "the caller cancelled the call");
         Self {
             phase,
             outcome_known: matches!(phase, CallPhase::Connect | CallPhase::Send),

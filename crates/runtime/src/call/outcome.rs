@@ -296,7 +296,7 @@ mod tests {
         "#);
         let cancelled = CallError::cancelled();
         insta::assert_snapshot!(Outcome::from_error(cancelled, details()).text, @r#"
-        Cancelled: the call was cancelled (server "fs", tool "read", phase receive)
+        Cancelled: the caller cancelled the call (server "fs", tool "read", phase receive)
         The outcome is unknown: the tool may have run. Check before calling it again.
         "#);
     }

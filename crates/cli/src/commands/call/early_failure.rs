@@ -90,7 +90,8 @@ fn server_of(failure: &Failure) -> Option<&str> {
         | Failure::Disabled { name }
         | Failure::NotUsed { name, .. }
         | Failure::Invalid { name, .. }
-        | Failure::NotConnected { name, .. } => Some(name),
+        | Failure::NotConnected { name, .. }
+        | Failure::NotConnectedInTime { name, .. } => Some(name),
         _ => None,
     }
 }
@@ -115,7 +116,9 @@ pub(super) fn call_error(failure: &Failure, phase: CallPhase) -> CallError {
         Failure::BadArguments { .. } | Failure::Usage { .. } => {
             CallError::not_run(CallErrorReason::BadArguments, message)
         }
-        Failure::TimedOut { limit } => CallError::not_connected_in_time(*limit),
+        Failure::TimedOut { limit } | Failure::NotConnectedInTime { limit, .. } => {
+            CallError::not_connected_in_time(*limit)
+        }
         Failure::Cancelled => CallError::cancelled_in(phase),
         _ => CallError::not_run(CallErrorReason::Unsendable, message),
     };

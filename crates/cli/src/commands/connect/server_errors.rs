@@ -119,7 +119,9 @@ impl From<Unavailable> for Failure {
             Unavailable::Failed { server, failure } => {
                 Self::NotConnected { name: server.as_str().to_owned(), failure }
             }
-            Unavailable::TimedOut { limit, .. } => Self::TimedOut { limit },
+            Unavailable::TimedOut { server, limit } => {
+                Self::NotConnectedInTime { name: server.as_str().to_owned(), limit }
+            }
             Unavailable::Unknown(unknown) => Self::NotFound { name: unknown.0, nearest: None },
             _ => Self::Cancelled,
         }

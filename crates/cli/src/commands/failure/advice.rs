@@ -19,9 +19,10 @@ impl Failure {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Discovery(error) => Some(discovery_hint(error).to_owned()),
-            Self::NotFound { nearest, .. } => {
-                let nearest = nearest.as_deref()?;
-                Some(format!("did you mean {}?", phrase::quoted(nearest)))
+            Self::NotFound { nearest, .. } => nearest.as_deref().map(did_you_mean),
+            Self::NoServerForToken { nearest: Some(nearest), .. } => Some(did_you_mean(nearest)),
+            Self::NoServerForToken { .. } => {
+                Some("give the server's address with --url".to_owned())
             }
             Self::Untrusted { name, why: UntrustedReason::Changed } => {
                 let word = phrase::word(name);
@@ -31,22 +32,20 @@ impl Failure {
             Self::Usage { hint, .. } => Some((*hint).to_owned()),
             Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
             Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
-            Self::MalformedTrustFile { .. } => {
-                Some("correct the file, or delete it and trust again".to_owned())
-            }
             Self::NotUsed { hint, .. }
             | Self::Invalid { hint, .. }
             | Self::Ambiguous { hint, .. } => Some(hint.clone()),
             Self::NotConnected { name, failure } => tip(name, failure),
             Self::ItemNotFound { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
-            Self::TimedOut { .. } => Some("raise --timeout".to_owned()),
+            Self::TimedOut { .. } | Self::NotConnectedInTime { .. } => {
+                Some("raise --timeout".to_owned())
+            }
             Self::Manage(error) => change_hint(error),
             Self::Store(error) => Some(error.hint()),
             Self::Approvals(error) => Some(error.hint()),
             Self::Setting(error) => setting_hint(error),
             Self::Disabled { .. }
-            | Self::TokenWithoutUrl
             | Self::DefinedElsewhere { .. }
             | Self::Cancelled
             | Self::Prepare(_)
@@ -55,6 +54,10 @@ impl Failure {
             | Self::Serve(_) => None,
         }
     }
+}
+
+fn did_you_mean(nearest: &str) -> String {
+    format!("did you mean {}?", phrase::quoted(nearest))
 }
 
 /// Returns what to do about a server that is not connected, and what to type next.
@@ -164,15 +167,11 @@ fn change_hint(error: &ManageError) -> Option<String> {
     match error {
         ManageError::Invalid { hint, .. } => hint.clone(),
         ManageError::AlreadyExists { .. } => Some("use --force to replace it".to_owned()),
-        ManageError::NotFound { nearest, .. } => {
-            nearest.as_ref().map(|name| format!("did you mean \"{name}\"?"))
-        }
+        ManageError::NotFound { nearest, .. } => nearest.as_deref().map(did_you_mean),
         ManageError::OtherScope { scope, .. } => {
             Some(format!("it is in the {scope} file: use --scope {scope}"))
         }
-        ManageError::UnknownProgram { nearest: Some(nearest), .. } => {
-            Some(format!("did you mean \"{nearest}\"?"))
-        }
+        ManageError::UnknownProgram { nearest: Some(nearest), .. } => Some(did_you_mean(nearest)),
         ManageError::UnknownProgram { known, .. } => Some(format!("one of: {}", known.join(", "))),
         ManageError::NoSuchFile { scope, .. } => {
             let other = if *scope == "project" { "user" } else { "project" };

@@ -88,8 +88,11 @@ pub(crate) enum Failure {
     /// The timeout was exceeded.
     #[error("no answer within {limit:?}")]
     TimedOut { limit: Duration },
+    /// The server was not connected before the timeout.
+    #[error("Server {} was not connected within {limit:?}", phrase::quoted(.name))]
+    NotConnectedInTime { name: String, limit: Duration },
     /// The run was interrupted.
-    #[error("cancelled")]
+    #[error("cancelled by a signal")]
     Cancelled,
     /// The async runtime could not be created.
     #[error("could not create the async runtime")]
@@ -109,12 +112,9 @@ pub(crate) enum Failure {
     /// The working folder is not a project.
     #[error("this folder is not a project: your own servers need no trust here")]
     NotAProject,
-    /// `trust.json` is malformed, so it must not be overwritten.
-    #[error("the trust file is malformed: {path}")]
-    MalformedTrustFile { path: String },
-    /// A token was given without a URL.
-    #[error("--token requires --url (HTTP/SSE transport).")]
-    TokenWithoutUrl,
+    /// A token was given alone, and no server has the name.
+    #[error("Server {} not found; to add it, --token requires --url (HTTP/SSE transport).", phrase::quoted(.name))]
+    NoServerForToken { name: String, nearest: Option<String> },
     /// Another program's file defines the server, so Wharf does not remove it.
     #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), phrase::word(.name))]
     DefinedElsewhere { name: String, path: PathBuf, provider: &'static str },
@@ -141,7 +141,6 @@ pub(crate) enum Failure {
 impl From<ManageError> for Failure {
     fn from(error: ManageError) -> Self {
         match error {
-            ManageError::TokenWithoutUrl => Self::TokenWithoutUrl,
             ManageError::OtherProgram { name, path, provider } => {
                 Self::DefinedElsewhere { name, path, provider }
             }
@@ -215,12 +214,15 @@ impl Failure {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Usage { .. } | Self::BadArguments { .. } | Self::Ambiguous { .. } => Exit::Usage,
+            Self::Usage { .. }
+            | Self::BadArguments { .. }
+            | Self::Ambiguous { .. }
+            | Self::NoServerForToken { .. } => Exit::Usage,
             Self::Untrusted { .. } | Self::Manage(ManageError::Untrusted { .. }) => Exit::Untrusted,
             Self::NotConnected { failure, .. } => exit_of(failure.kind),
             Self::Invalid { .. } => Exit::NotConnected,
             Self::Request(error) => exit_of_call(error.reason),
-            Self::TimedOut { .. } => Exit::TimedOut,
+            Self::TimedOut { .. } | Self::NotConnectedInTime { .. } => Exit::TimedOut,
             Self::Cancelled => Exit::Cancelled,
             // A closed stdout is not an error.
             _ if self.is_closed_output() => Exit::Success,

@@ -108,11 +108,7 @@ fn code(failure: &Failure) -> &'static str {
         Failure::Ambiguous { .. } => "ambiguous",
         Failure::NoHome => "no-home",
         Failure::NotAProject => "not-a-project",
-        Failure::File { .. }
-        | Failure::Store(_)
-        | Failure::MalformedTrustFile { .. }
-        | Failure::Approvals(_) => "file",
-        Failure::TokenWithoutUrl => "usage",
+        Failure::File { .. } | Failure::Store(_) | Failure::Approvals(_) => "file",
         Failure::DefinedElsewhere { .. } => "not-ours",
         Failure::Manage(error) => code_of_change(error),
         Failure::Setting(_) => "setting",
@@ -130,7 +126,9 @@ fn code(failure: &Failure) -> &'static str {
 
 fn code_of_change(error: &ManageError) -> &'static str {
     match error {
-        ManageError::Name(_) | ManageError::Invalid { .. } => "invalid",
+        ManageError::Name(_) | ManageError::Invalid { .. } | ManageError::TokenWithoutUrl => {
+            "invalid"
+        }
         ManageError::AlreadyExists { .. } => "already-exists",
         ManageError::NotFound { .. } | ManageError::OtherScope { .. } => "not-found",
         ManageError::UnknownProgram { .. } => "unknown-program",
@@ -144,6 +142,8 @@ fn code_of_change(error: &ManageError) -> &'static str {
 fn server(failure: &Failure) -> Option<&str> {
     match failure {
         Failure::NotFound { name, .. }
+        | Failure::NoServerForToken { name, .. }
+        | Failure::NotConnectedInTime { name, .. }
         | Failure::Untrusted { name, .. }
         | Failure::Disabled { name }
         | Failure::NotUsed { name, .. }
@@ -162,7 +162,7 @@ fn server(failure: &Failure) -> Option<&str> {
 fn path(failure: &Failure) -> Option<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     match failure {
-        Failure::File { path, .. } | Failure::MalformedTrustFile { path } => Some(path.clone()),
+        Failure::File { path, .. } => Some(path.clone()),
         Failure::DefinedElsewhere { path, .. }
         | Failure::Manage(
             ManageError::AlreadyExists { path, .. }

@@ -1,11 +1,12 @@
 //! Changes `trust.json`, and reports the change.
 
 use serde::Serialize;
+use wharf_config::manage::ManageError;
 use wharf_config::store::{self, WriteLock};
 use wharf_config::trust::TrustStore;
 
 use crate::commands::{Exit, Failure, Invocation};
-use crate::ui::{phrase, print_json};
+use crate::ui::print_json;
 
 /// The report of a change, as text or JSON.
 #[derive(Serialize)]
@@ -47,9 +48,9 @@ pub(crate) fn update_record<T>(
     let home = env.wharf_home().ok_or(Failure::NoHome)?;
     let _lock = WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?;
     let (mut record, problem) = TrustStore::load(env);
-    if problem.is_some() {
-        let path = phrase::path(&home.join("trust.json"), env);
-        return Err(Failure::MalformedTrustFile { path });
+    if let Some(problem) = problem {
+        // What the file contains is not known, so it must not be overwritten.
+        return Err(ManageError::Problem(Box::new(problem)).into());
     }
     let result = change(&mut record);
     record.save()?;

@@ -230,7 +230,7 @@ async fn a_server_request_is_cancelled_with_its_call() {
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
         )
         .await;
-    client.test.wait_for("request failed: the call was cancelled").await;
+    client.test.wait_for("request failed: the client cancelled the call").await;
 }
 
 #[tokio::test]
