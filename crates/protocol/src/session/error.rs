@@ -16,7 +16,7 @@ use crate::http_client::HttpError;
 pub enum RequestError {
     /// The server responded with a JSON-RPC error.
     #[error("the server answered: {0}")]
-    ErrorResponse(#[source] RpcError),
+    ErrorResponse(RpcError),
     /// The request timed out.
     #[error("no answer within {limit:?}")]
     TimedOut {
@@ -78,7 +78,7 @@ pub enum RequestError {
     InvalidResponse(String),
     /// The server requested input (multi round-trip), and the handler returned an error.
     #[error("the server requires input, and the client answered with an error: {0}")]
-    InputUnavailable(#[source] RpcError),
+    InputUnavailable(RpcError),
     /// The server requested input too often.
     #[error("no result after {0} rounds of input requests")]
     TooManyRounds(usize),

@@ -129,7 +129,7 @@ pub(super) enum CredentialUnavailable {
     #[error("local programs defined by a project cannot use stored credentials")]
     ProjectProgram,
     #[error("the store cannot be read: {0}")]
-    Store(#[from] CredentialStoreError),
+    Store(CredentialStoreError),
 }
 
 impl CredentialUnavailable {
@@ -176,7 +176,7 @@ pub(super) fn find_token(
         resource: resource.as_deref(),
         account: spec.account.as_deref(),
     };
-    let Some(found) = store.find(&wanted)? else {
+    let Some(found) = store.find(&wanted).map_err(CredentialUnavailable::Store)? else {
         return if spec.auth.is_some() { Err(CredentialUnavailable::Missing) } else { Ok(None) };
     };
     check(&found, &wanted)?;
