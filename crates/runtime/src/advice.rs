@@ -9,27 +9,45 @@ use wharf_protocol::peer::{EndReason, RequestError};
 /// The hint for a server that did not start in time.
 pub(crate) const RAISE_TIMEOUT: &str = "raise `timeout` in its entry if it needs longer to start";
 
-/// The hint for a server that exited; not needed where its stderr is shown.
-pub(crate) const READ_STDERR: &str = "its error output says why";
-
 /// The hint for a program whose output is not MCP messages.
 pub(crate) const START_AN_MCP_SERVER: &str = "check that the command starts an MCP server";
 
+/// The hint for a server that could not be connected, or was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ConnectHint {
+    /// The server exited; not needed where its stderr is shown.
+    ReadStderr,
+    /// Any other hint.
+    Text(String),
+}
+
+impl ConnectHint {
+    /// Returns the text.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::ReadStderr => "its error output says why",
+            Self::Text(text) => text,
+        }
+    }
+}
+
 /// Returns the hint for a server that could not be connected, or was lost.
-pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<String> {
+pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<ConnectHint> {
     let advice = match error {
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),
         RequestError::Status { status, .. } => on_status(status.as_u16())?,
-        RequestError::Http(error) => return error.hint(),
+        RequestError::Http(error) => return error.hint().map(ConnectHint::Text),
         RequestError::Lost { ended, .. } => match &ended.reason {
             EndReason::NotMcp => START_AN_MCP_SERVER,
-            EndReason::Exited { .. } if !stderr.trim().is_empty() => READ_STDERR,
+            EndReason::Exited { .. } if !stderr.trim().is_empty() => {
+                return Some(ConnectHint::ReadStderr);
+            }
             EndReason::Exited { .. } => "run its command by hand to see its output",
             _ => return None,
         },
         _ => return None,
     };
-    Some(advice.to_owned())
+    Some(ConnectHint::Text(advice.to_owned()))
 }
 
 /// Returns the hint for a call without a result.

@@ -11,7 +11,7 @@ use wharf_protocol::ConnectError;
 use wharf_protocol::peer::{EndReason, RequestError, SessionEnd};
 use wharf_protocol::transport::process::StartError;
 
-use crate::advice;
+use crate::advice::{self, ConnectHint};
 use crate::resolve::{ResolveError, Secrets};
 use crate::stderr::last_meaningful_line;
 use crate::trust_gate::WrittenDefinition;
@@ -103,12 +103,20 @@ pub struct ServerFailure {
     pub http_status: Option<u16>,
     /// The stderr output of the server since the attempt began: untrusted text.
     pub stderr: String,
+    points_to_stderr: bool,
 }
 
 impl ServerFailure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { kind, message, hint: None, http_status: None, stderr: String::new() }
+        Self {
+            kind,
+            message,
+            hint: None,
+            http_status: None,
+            stderr: String::new(),
+            points_to_stderr: false,
+        }
     }
 
     /// Returns the reason and the last meaningful line of stderr, on one line.
@@ -118,11 +126,19 @@ impl ServerFailure {
 
     /// Tells whether the hint only points to stderr; not needed where stderr is shown.
     pub fn points_to_stderr(&self) -> bool {
-        self.hint.as_deref() == Some(advice::READ_STDERR)
+        self.points_to_stderr
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        Self { hint: Some(hint.into()), points_to_stderr: false, ..self }
+    }
+
+    fn with_connect_hint(self, hint: Option<&ConnectHint>, secrets: &Secrets) -> Self {
+        Self {
+            hint: hint.map(|hint| secrets.redact(hint.text())),
+            points_to_stderr: hint == Some(&ConnectHint::ReadStderr),
+            ..self
+        }
     }
 
     /// Puts values that were omitted before connecting first: they may be the reason.
@@ -160,16 +176,17 @@ impl ServerFailure {
             _ => FailureKind::Connect,
         };
         let hint = match error {
-            ConnectError::TimedOut { .. } => Some(advice::RAISE_TIMEOUT.to_owned()),
+            ConnectError::TimedOut { .. } => {
+                Some(ConnectHint::Text(advice::RAISE_TIMEOUT.to_owned()))
+            }
             _ => error.request().and_then(|request| advice::on_connecting(request, error.stderr())),
         };
-        Self {
-            kind,
-            message: error_with_causes(error, secrets),
-            hint: hint.map(|hint| secrets.redact(&hint)),
+        let failure = Self {
             http_status: error.request().and_then(http_status),
             stderr: error.stderr().to_owned(),
-        }
+            ..Self::new(kind, error_with_causes(error, secrets))
+        };
+        failure.with_connect_hint(hint.as_ref(), secrets)
     }
 
     /// Adds a hint about a pinned protocol revision, if that may be the reason.
@@ -229,9 +246,10 @@ impl ServerFailure {
             RequestError::TimedOut { .. } => FailureKind::TimedOut,
             _ => FailureKind::Lost,
         };
-        let hint = advice::on_connecting(error, &stderr).map(|hint| secrets.redact(&hint));
+        let hint = advice::on_connecting(error, &stderr);
         let message = error_with_causes(error, secrets);
-        Self { kind, message, hint, http_status: http_status(error), stderr }
+        let failure = Self { http_status: http_status(error), stderr, ..Self::new(kind, message) };
+        failure.with_connect_hint(hint.as_ref(), secrets)
     }
 
     /// Makes the failure of a server that did not list its tools.

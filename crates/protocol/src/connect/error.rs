@@ -108,7 +108,8 @@ mod tests {
         };
         let status = RequestError::ErrorResponse(RpcError::new(-32603, "broken"));
         let open = ConnectError::Open(io::Error::other("no pipe"));
-        let errors = [ConnectError::from(refused), ConnectError::failed(status, String::new()), open];
+        let errors =
+            [ConnectError::from(refused), ConnectError::failed(status, String::new()), open];
         let chains = errors.iter().map(|error| {
             let mut chain = vec![error.to_string()];
             let mut cause = error.source();
