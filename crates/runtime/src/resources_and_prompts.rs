@@ -1,4 +1,4 @@
-//! Requests other than tool calls: resources and prompts, completion, log level, instructions.
+//! Requests other than tool calls: resources and prompts, MCP completion, log level, instructions.
 //!
 //! A list is requested from all servers at once; the result has the items and the errors of each
 //! server. These requests change nothing on the server, so one that was lost is sent once more.

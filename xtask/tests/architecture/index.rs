@@ -1,7 +1,7 @@
 //! Rules about the index in `ARCHITECTURE.md`: its paths exist, and its terms occur in their headers.
 //!
-//! A row of the index is `| term | paths |`. The term must occur in the `//!` header of the first
-//! path, so that a search for the term finds the file. A folder stands for its `mod.rs`.
+//! A row of the index is `| term | paths |`. The term must occur in the `//!` header of every path,
+//! so that a search for the term finds all of them. A folder stands for its `mod.rs`.
 
 use crate::rule::{Rule, Violation};
 use crate::tree::{SourceFile, Tree};
@@ -26,19 +26,24 @@ pub(crate) const PATHS: Rule = Rule {
 };
 
 pub(crate) const TERMS: Rule = Rule {
-    says: "every term of the index occurs in the header of the file that it leads to",
+    says: "every term of the index occurs in the header of each file that it leads to",
     fix: "use the term in the `//!` header of that file, or correct the row",
-    find: |tree| index(tree).filter_map(|(line, row)| check_row(tree, line, row)).collect(),
+    find: |tree| index(tree).flat_map(|(line, row)| check_row(tree, line, row)).collect(),
 };
 
-fn check_row(tree: &Tree, line: usize, row: &str) -> Option<Violation> {
+fn check_row(tree: &Tree, line: usize, row: &str) -> Vec<Violation> {
     let mut cells = row.trim_matches('|').split('|').map(str::trim);
-    let (term, paths) = (cells.next()?, cells.next()?);
-    let path = quoted(paths).next()?;
-    let header = header(file(tree, path)?);
+    let (Some(term), Some(paths)) = (cells.next(), cells.next()) else {
+        return vec![violation(line, "no row of two cells".to_owned())];
+    };
     let term = term.replace('`', "").to_lowercase();
-    let is_there = header.replace('`', "").to_lowercase().contains(&term);
-    (!is_there).then(|| violation(line, format!("\"{term}\" is not in the header of `{path}`")))
+    let is_missing = |path: &&str| {
+        file(tree, path)
+            .is_none_or(|file| !header(file).replace('`', "").to_lowercase().contains(&term))
+    };
+    let missing = quoted(paths).filter(is_missing);
+    let what = |path| format!("\"{term}\" is not in the header of `{path}`");
+    missing.map(|path| violation(line, what(path))).collect()
 }
 
 /// Returns the rows of the index with their line numbers, without the head of the table.
@@ -105,14 +110,18 @@ mod tests {
     fn a_term_that_is_not_in_the_header_is_found() {
         let table = "## Where to find it\n\n| term | path |\n|---|---|\n\
                      | process group | `crates/a/src/process_group.rs` |\n\
-                     | `!command` | `crates/a/src/shell` |\n| sampling | `crates/a/src/shell` |\n";
+                     | `!command` | `crates/a/src/shell` |\n| sampling | `crates/a/src/shell` |\n\
+                     | Process group | `crates/a/src/process_group.rs`, `crates/a/src/shell` |\n";
         TERMS.check(
             &[
                 (DOCUMENT, table),
                 ("crates/a/src/process_group.rs", "//! A Process\n//! group and more.\n"),
                 ("crates/a/src/shell/mod.rs", "//! Runs one `!command`.\nuse sampling;\n"),
             ],
-            &["ARCHITECTURE.md:7: \"sampling\" is not in the header of `crates/a/src/shell`"],
+            &[
+                "ARCHITECTURE.md:7: \"sampling\" is not in the header of `crates/a/src/shell`",
+                "ARCHITECTURE.md:8: \"process group\" is not in the header of `crates/a/src/shell`",
+            ],
         );
     }
 }

@@ -4,6 +4,7 @@
 //! in memory, to prove that a rule can fail.
 
 mod code;
+mod functions;
 mod index;
 mod layout;
 mod literals;
@@ -91,6 +92,11 @@ fn no_file_has_a_meaningless_name() {
 }
 
 #[test]
+fn no_function_is_too_long() {
+    check(&functions::LENGTH);
+}
+
+#[test]
 fn no_library_names_a_verb_or_a_flag() {
     check(&literals::NO_COMMAND_LINE);
 }
@@ -111,7 +117,7 @@ fn every_path_in_the_architecture_exists() {
 }
 
 #[test]
-fn every_term_of_the_index_is_in_the_header_of_its_file() {
+fn every_term_of_the_index_is_in_the_header_of_its_files() {
     check(&index::TERMS);
 }
 

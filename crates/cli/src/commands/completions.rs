@@ -1,4 +1,4 @@
-//! `wharf completions SHELL`: prints the shell script that completes verbs, flags, servers, tools
+//! `wharf completions SHELL`: prints the script for shell completion of verbs, flags, servers, tools
 //! and their arguments.
 
 use clap::Args;

@@ -88,20 +88,11 @@ pub(crate) fn run(
     let ui = &invocation.ui;
     let asks = ui.can_ask && !args.yes && !args.dry_run && !ui.json;
     if asks {
-        request.dry_run = true;
-        let mut preview = copy(&request)?;
-        if tokens == TokenHandling::Offer && ask_about_tokens(&preview, invocation) {
-            request.store_tokens = true;
-            preview = copy(&request)?;
-        }
-        show(&preview, &request, invocation)?;
-        let nothing = preview.added.is_empty() && preview.changed.is_empty();
-        let path = phrase::path(&preview.path, &invocation.env);
-        if nothing || ui.confirm(&format!("Write this to {path}?")) != Confirmation::Yes {
+        let (preview, answer) = preview(&mut request, tokens, invocation, &copy)?;
+        if answer != Confirmation::Yes {
             ui.notice("Nothing was changed.");
             return Ok(exit_of(&preview, args));
         }
-        request.dry_run = false;
     }
     let transfer = match copy(&request) {
         Ok(transfer) => transfer,
@@ -127,6 +118,29 @@ pub(crate) fn run(
     }
     ui.sentences(&format!("{}\n", summary(&transfer, args, invocation)))?;
     Ok(exit)
+}
+
+/// Shows what would be written, and asks about it. There is nothing to ask if nothing would change.
+fn preview(
+    request: &mut TransferRequest,
+    tokens: TokenHandling,
+    invocation: &Invocation,
+    copy: impl Fn(&TransferRequest) -> Result<Transfer, ManageError>,
+) -> Result<(Transfer, Confirmation), Failure> {
+    request.dry_run = true;
+    let mut preview = copy(request)?;
+    if tokens == TokenHandling::Offer && ask_about_tokens(&preview, invocation) {
+        request.store_tokens = true;
+        preview = copy(request)?;
+    }
+    show(&preview, request, invocation)?;
+    request.dry_run = false;
+    if preview.added.is_empty() && preview.changed.is_empty() {
+        return Ok((preview, Confirmation::No));
+    }
+    let path = phrase::path(&preview.path, &invocation.env);
+    let answer = invocation.ui.confirm(&format!("Write this to {path}?"));
+    Ok((preview, answer))
 }
 
 /// Returns exit code 1 if a server that was named was not copied.

@@ -1,4 +1,4 @@
-//! One function for each method that a client can call: tools, resources, prompts, completion,
+//! One function for each method that a client can call: tools, resources, prompts, MCP completion,
 //! logging.
 
 use http::{HeaderName, HeaderValue};

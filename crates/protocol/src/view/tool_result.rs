@@ -1,4 +1,4 @@
-//! Tool results, the type of a result, and completions.
+//! Tool results, the type of a result, and the result of MCP completion.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Finds the stored credential of a server, and checks that the server may use it.
+//! Finds the credential of a server in the credential store, and checks that the server may use
+//! it.
 //!
 //! A credential is bound to an address and an account. An entry selects one by reference; because
 //! the entry may be untrusted, the binding is checked here, whatever the store returns. A program

@@ -174,10 +174,28 @@ impl Resolver {
             program = self.find_program(server, launch, &env);
         }
         let program = program.ok_or_else(|| self.not_found(server, launch))?;
-        let mut texts = SecretTexts::default();
+        let secrets = self.secrets_of_program(server, launch, &child);
+        let launch = ProcessLaunch {
+            program: program.into(),
+            arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
+            environment: child.into_variables(),
+            folder: server.folder.clone(),
+            redactor: secrets.redactor(),
+        };
+        Ok((launch, secrets))
+    }
+
+    /// Collects the secrets in the variables and arguments of a program.
+    fn secrets_of_program(
+        &self,
+        server: &TrustedServer,
+        launch: &LaunchCommand,
+        child: &ChildEnvironment,
+    ) -> Secrets {
         let own = |name: &str| {
-            let is_same =
-                |own: &&(String, ConfigValue)| environment::is_same(&own.0, name, platform);
+            let is_same = |own: &&(String, ConfigValue)| {
+                environment::is_same(&own.0, name, self.env.platform)
+            };
             match launch.env.iter().find(is_same) {
                 Some((_, ConfigValue::Command(_))) => Some(Certainty::Certain),
                 Some(_) => Some(Certainty::by_name(name)),
@@ -187,17 +205,10 @@ impl Resolver {
                 None => None,
             }
         };
+        let mut texts = SecretTexts::default();
         texts.variables(child.iter(), own);
         texts.arguments(&launch.args, &server.expanded);
-        let secrets = Secrets::of_program(texts);
-        let launch = ProcessLaunch {
-            program: program.into(),
-            arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
-            environment: child.into_variables(),
-            folder: server.folder.clone(),
-            redactor: secrets.redactor(),
-        };
-        Ok((launch, secrets))
+        Secrets::of_program(texts)
     }
 
     /// Adds the variables of the entry.

@@ -1,4 +1,4 @@
-//! The secrets of one connection, redacted in every message and file of Wharf.
+//! The secrets of one connection, and their redaction in every message and file of Wharf.
 //!
 //! Servers repeat secrets: an error message may contain the rejected token. Results of tools are
 //! not redacted, only text that becomes part of messages and files of Wharf.

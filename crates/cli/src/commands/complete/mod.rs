@@ -1,5 +1,5 @@
-//! `wharf complete`: completion candidates for a command line. The scripts of `wharf completions`
-//! call it.
+//! Shell completion, `wharf complete`: the candidates for a command line. The scripts of
+//! `wharf completions` call it.
 //!
 //! ```text
 //! shell_words  splits the line of Bash into words; other shells pass the words

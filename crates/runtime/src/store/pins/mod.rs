@@ -1,9 +1,10 @@
-//! The pins, `pins/tools.json`: per definition, the tools as they were accepted or first seen.
+//! The store for tool pinning, `pins/tools.json`: per definition, the tools as they were accepted
+//! or first seen.
 //!
 //! New pins count at once in this process and are written later; without a folder they are kept in
-//! memory only. Changes of existing pins are durable. If the file is damaged, or the HMAC secret of its record keys (`record_keys`), a record
-//! that is not found counts as damaged: with enforced pins, its tools are withheld instead of
-//! treated as new.
+//! memory only. Changes of existing pins are durable. If the file is damaged, or the HMAC secret of
+//! its record keys (`record_keys`), a record that is not found counts as damaged: with enforced
+//! pins, its tools are withheld instead of treated as new.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! A thread that ends process trees completely and reaps their group leaders.
+//! The thread of the process cleanup: it ends process trees completely and reaps their group
+//! leaders.
 //!
 //! It works on cleanups (`CleanupTask`): one process group, or the leftovers of killed owners. Each
 //! round reads the process table once for all cleanups, so that a hundred servers that close at
