@@ -1,6 +1,26 @@
 //! MCP servers for programs written in Rust: finds the configured servers, connects to all of them
 //! at once, and calls their tools.
 //!
+//! ```no_run
+//! use wharf::approval::ApprovalPolicy;
+//! use wharf::{Env, Runtime};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let policy = ApprovalPolicy::new().allow("clock/now");
+//!     let builder = Runtime::builder().env(Env::of_process()).discover(".").approver(policy);
+//!     let runtime = builder.start().await?;
+//!     for tool in runtime.ready().await.tools() {
+//!         println!("{}", tool.name());
+//!     }
+//!     println!("{}", runtime.call("clock/now", ()).await.text);
+//!     runtime.shutdown().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! What happens in between:
+//!
 //! ```text
 //! Catalog ─ trust_gate ─ resolve ─ connections ─► Snapshot ─► Registry ─► execute ─► Outcome
 //! ```

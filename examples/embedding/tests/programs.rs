@@ -2,12 +2,18 @@
 //!
 //! The program `clock_server` is the server of all of them.
 
+mod programs {
+    pub(crate) mod model_api;
+}
+
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tempfile::TempDir;
+
+use programs::model_api::ModelApi;
 
 /// Makes a home with a user's server `clock`, and with `uvx`, which is that server, too.
 fn home() -> TempDir {
@@ -25,8 +31,13 @@ fn home() -> TempDir {
 
 /// Runs a program with this input, and returns what it prints.
 fn run(program: &str, home: &Path, input: &str) -> String {
+    run_with(program, home, input, &[])
+}
+
+/// Runs a program with these variables, too.
+fn run_with(program: &str, home: &Path, input: &str, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(program);
-    command.env_clear().current_dir(home).env("PATH", home.join("bin"));
+    command.env_clear().envs(variables.iter().copied()).current_dir(home).env("PATH", home.join("bin"));
     for (name, value) in [("HOME", home), ("USERPROFILE", home), ("APPDATA", home)] {
         command.env(name, value);
     }
@@ -113,4 +124,30 @@ fn native_tools() {
     MCP error: the arguments do not match the schema of the tool: "b" must be an integer, not a string (server "math", tool "add", phase send)
     Correct the call before trying again.
     "#);
+}
+
+#[test]
+fn openai() {
+    let call = json!({
+        "id": "call-1",
+        "type": "function",
+        "function": { "name": "mcp_clock_now", "arguments": "{}" },
+    });
+    let message = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+    let answer = json!({ "role": "assistant", "content": "It is late." });
+    let response = |message| json!({ "choices": [{ "message": message }] });
+    let api = ModelApi::start(vec![response(message), response(answer)]);
+    let variables = [
+        ("OPENAI_BASE_URL", api.url.as_str()),
+        ("OPENAI_API_KEY", "any"),
+        ("MODEL", "small"),
+    ];
+    let home = home();
+    let printed = run_with(env!("CARGO_BIN_EXE_openai"), home.path(), "", &variables);
+    assert_eq!(printed, "It is late.");
+    let [first, second] = &api.into_requests()[..] else { panic!("not two requests") };
+    assert_eq!(first["tools"][0]["function"]["name"], "mcp_clock_now");
+    let result = &second["messages"][2];
+    assert_eq!((&result["role"], &result["tool_call_id"]), (&json!("tool"), &json!("call-1")));
+    assert!(result["content"].as_str().unwrap().ends_with("seconds since 1970"), "{result}");
 }

@@ -11,20 +11,16 @@
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
-use std::sync::Arc;
 
 use rig_agent::AgentBuilder;
 use rig_core::message::{EmptyToolName, ToolName};
 use rig_core::providers::openai::{GPT_5_2, OpenAI};
 use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
-use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
+use wharf::approval::{ApprovalAnswer, ApprovalRequest};
 use wharf::call::{CallErrorReason, Outcome};
 use wharf::config::text::clean;
-use wharf::config::{Env, LoadOptions};
-use wharf::protocol::Json;
-use wharf::protocol::transport::BoxFuture;
 use wharf::tools::Tool;
-use wharf::{CallOptions, Options, Runtime, discover_and_load_mcp_tools};
+use wharf::{Env, Runtime, Status};
 
 /// How often the model may call tools before it must answer.
 const MOST_TURNS: usize = 20;
@@ -33,16 +29,15 @@ const MOST_TURNS: usize = 20;
 async fn main() -> Result<(), Box<dyn Error>> {
     let env = Env::of_process();
     let has_key = env.nonempty_variable("OPENAI_API_KEY").is_some();
-    let folder = env.cwd.clone();
-    let options = Options { approver: Some(Arc::new(Terminal)), ..Options::new(env) };
-    let load_options = LoadOptions { with_defaults: true, ..LoadOptions::default() };
-    let loaded = discover_and_load_mcp_tools(&folder, options, load_options).await;
-    for trouble in &loaded.errors {
-        eprintln!("{}: {}", trouble.path, clean(&trouble.error));
+    let builder = Runtime::builder().env(env).discover(".").with_defaults().approver(approve);
+    let runtime = builder.start().await?;
+    let snapshot = runtime.ready().await;
+    for server in snapshot.servers().filter(|server| server.status == Status::Failed) {
+        let why = server.failure.as_ref().map(|failure| clean(&failure.message));
+        eprintln!("{} failed: {}", server.name, why.unwrap_or_default());
     }
-    let Some(runtime) = loaded.runtime else { return Ok(()) };
     let tools: Result<Vec<_>, _> =
-        loaded.tools.iter().map(|tool| for_rig(&runtime, tool)).collect();
+        snapshot.tools().iter().map(|tool| for_rig(&runtime, tool)).collect();
     let outcome = match (std::env::args().nth(1), has_key) {
         (Some(prompt), true) => answer(&prompt, tools?).await,
         (prompt, _) => {
@@ -65,10 +60,7 @@ fn for_rig(runtime: &Runtime, tool: &Tool) -> Result<DynamicTool, EmptyToolName>
     let (runtime, called) = (runtime.clone(), tool.name().to_owned());
     Ok(DynamicTool::new(name, description, schema, move |arguments| {
         let (runtime, called) = (runtime.clone(), called.clone());
-        Box::pin(async move {
-            let arguments = Json::encode(&arguments).map_err(ToolExecutionError::from_error)?;
-            tool_result(runtime.call(&called, &arguments, &CallOptions::default()).await)
-        })
+        Box::pin(async move { tool_result(runtime.call(&called, arguments).await) })
     }))
 }
 
@@ -118,16 +110,10 @@ fn list(tools: &[DynamicTool]) {
 }
 
 /// Asks the person at the terminal before a tool runs.
-struct Terminal;
-
-impl Approver for Terminal {
-    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
-        Box::pin(async move {
-            // Reading a line blocks, so it runs on a thread for blocking calls.
-            let answer = tokio::task::spawn_blocking(move || ask(&request)).await;
-            answer.unwrap_or(ApprovalAnswer::No { reason: None })
-        })
-    }
+async fn approve(request: ApprovalRequest) -> ApprovalAnswer {
+    // Reading a line blocks, so it runs on a thread for blocking calls.
+    let asking = tokio::task::spawn_blocking(move || ask(&request));
+    asking.await.unwrap_or(ApprovalAnswer::no("nobody could be asked"))
 }
 
 fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
@@ -138,6 +124,6 @@ fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
     let mut line = String::new();
     match io::stdin().lock().read_line(&mut line).map(|_| line.trim()) {
         Ok("y" | "yes") => ApprovalAnswer::Yes,
-        _ => ApprovalAnswer::No { reason: Some("the person said no".to_owned()) },
+        _ => ApprovalAnswer::no("the person said no"),
     }
 }
