@@ -3,10 +3,18 @@
 //! The snapshot with the new state is published before its event is sent. A slow observer misses
 //! events, but still finds the current state in the snapshot.
 
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
 
-use tokio::sync::broadcast;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use futures_core::Stream;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Receiver};
+use tokio_util::sync::{
+    CancellationToken, DropGuard, ReusableBoxFuture, WaitForCancellationFutureOwned,
+};
 use wharf_config::{Problem, ServerName};
 
 use crate::call::{CallDetails, CallErrorReason, Outcome};
@@ -16,6 +24,9 @@ use crate::tools::ToolChange;
 
 /// How many events are kept for an observer that is busy.
 const EVENT_CAPACITY: usize = 1024;
+
+/// A received event, and the receiver for the next one.
+type Received = (Result<Event, RecvError>, Receiver<Event>);
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -104,7 +115,8 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    pub(crate) fn new(outcome: &Outcome, context: Option<&CallContext>) -> Self {
+    /// Makes the record of a call that ended with this outcome.
+    pub fn new(outcome: &Outcome, context: Option<&CallContext>) -> Self {
         Self {
             details: outcome.details.clone(),
             context: context.cloned(),
@@ -140,7 +152,8 @@ impl EventSender {
     /// Returns the events from now on.
     pub(crate) fn subscribe(&self) -> Events {
         let sender = self.sender.get_or_init(|| broadcast::Sender::new(EVENT_CAPACITY));
-        Events { receiver: sender.subscribe(), closed: self.closed.clone() }
+        let closed = Box::pin(self.closed.clone().cancelled_owned());
+        Events { received: ReusableBoxFuture::new(receive(sender.subscribe())), closed }
     }
 
     /// Ends the events of every observer when the guard is dropped.
@@ -155,31 +168,140 @@ impl EventSender {
 /// [`Runtime::snapshot`](crate::Runtime::snapshot): what happened before is there, and what follows
 /// is an event. An observer that is 1024 events behind misses the oldest ones; the snapshot always
 /// has the current state.
+///
+/// It is also a [`Stream`], which tells how many events were missed:
+///
+/// ```
+/// use futures_util::StreamExt as _;
+/// use wharf::MissedEvents;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = wharf::Runtime::builder().start().await?;
+/// let mut events = runtime.events().map(|received| match received {
+///     Ok(event) => format!("{event:?}"),
+///     Err(MissedEvents(count)) => format!("{count} events were missed"),
+/// });
+/// runtime.shutdown().await;
+/// while let Some(line) = events.next().await {
+///     println!("{line}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Events {
-    receiver: broadcast::Receiver<Event>,
-    /// Cancelled at shutdown: the channel itself stays open while a snapshot is held.
-    closed: CancellationToken,
+    /// Waits for the next event; it is kept between polls, so no event is lost.
+    received: ReusableBoxFuture<'static, Received>,
+    /// Ends at shutdown: the channel itself stays open while a snapshot is held.
+    closed: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+/// An observer was too slow: this many events were missed. The events go on with the oldest one
+/// that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} events were missed")]
+pub struct MissedEvents(pub u64);
+
+async fn receive(mut receiver: Receiver<Event>) -> Received {
+    (receiver.recv().await, receiver)
 }
 
 impl Events {
     /// Waits for the next event; `None` once the runtime was shut down, or its last clone was
-    /// dropped, and all events were returned.
+    /// dropped, and all events were returned. Missed events are skipped.
     ///
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
-            let received = tokio::select! {
-                biased;
-                received = self.receiver.recv() => received,
-                () = self.closed.cancelled() => return None,
-            };
-            match received {
+            match poll_fn(|context| self.poll_received(context)).await? {
                 Ok(event) => return Some(event),
-                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                Err(MissedEvents(missed)) => {
                     tracing::debug!(missed, "an observer is too slow for the events");
                 }
-                Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
+    }
+
+    fn poll_received(&mut self, cx: &mut Context<'_>) -> Poll<Option<<Self as Stream>::Item>> {
+        let Poll::Ready((received, receiver)) = self.received.poll(cx) else {
+            ready!(self.closed.as_mut().poll(cx));
+            return Poll::Ready(None);
+        };
+        self.received.set(receive(receiver));
+        Poll::Ready(match received {
+            Ok(event) => Some(Ok(event)),
+            Err(RecvError::Lagged(missed)) => Some(Err(MissedEvents(missed))),
+            Err(RecvError::Closed) => None,
+        })
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Event, MissedEvents>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_received(cx)
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt as _, StreamExt as _};
+
+    use super::*;
+
+    fn removed(server: &str) -> Event {
+        Event::Removed { server: ServerName::new(server) }
+    }
+
+    fn names(received: &[Result<Event, MissedEvents>]) -> Vec<String> {
+        let name = |received: &Result<Event, MissedEvents>| match received {
+            Ok(Event::Removed { server }) => server.to_string(),
+            Ok(_) => "another event".to_owned(),
+            Err(missed) => missed.to_string(),
+        };
+        received.iter().map(name).collect()
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_after_the_events_that_were_sent_before_the_end() {
+        let sender = EventSender::default();
+        let events = sender.subscribe();
+        let guard = sender.close_on_drop();
+        sender.send(removed("a"));
+        sender.send(removed("b"));
+        drop(guard);
+        let received: Vec<_> = events.collect().await;
+        assert_eq!(names(&received), ["a", "b"]);
+    }
+
+    #[tokio::test]
+    async fn a_stream_says_how_many_events_were_missed() {
+        let sender = EventSender::default();
+        let events = sender.subscribe();
+        let mut skipping = sender.subscribe();
+        for number in 0..EVENT_CAPACITY + 2 {
+            sender.send(removed(&number.to_string()));
+        }
+        let received: Vec<_> = events.take(2).collect().await;
+        assert_eq!(names(&received), ["2 events were missed", "2"]);
+        assert!(
+            matches!(skipping.next().await, Some(Event::Removed { server }) if server.as_str() == "2")
+        );
+    }
+
+    #[tokio::test]
+    async fn a_dropped_wait_loses_no_event() {
+        let sender = EventSender::default();
+        let mut events = sender.subscribe();
+        assert!(Events::next(&mut events).now_or_never().is_none());
+        sender.send(removed("a"));
+        assert!(Events::next(&mut events).await.is_some());
     }
 }

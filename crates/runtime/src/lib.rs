@@ -77,7 +77,7 @@ pub use call_context::CallContext;
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
-pub use event::{CallRecord, Event, Events};
+pub use event::{CallRecord, Event, Events, MissedEvents};
 pub use execute::{CallOptions, ToolCall, ToolRef};
 #[cfg(feature = "discovery")]
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};

@@ -107,7 +107,8 @@ pub struct ServerFailure {
 }
 
 impl ServerFailure {
-    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    /// Makes a failure without a hint, an HTTP status and stderr output.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             kind,

@@ -10,6 +10,7 @@ use super::list_page::ListEntry;
 use super::resource::{Resource, ResourceContents};
 use super::tool_result::ToolResult;
 use super::violation::{JsonType, MemberRule, ObjectRules, ProtocolViolation, check};
+use crate::json::push_string;
 use crate::{Json, scan};
 
 /// One block of content.
@@ -67,8 +68,16 @@ pub enum Content {
 }
 
 impl ContentBlock {
+    /// Makes a text block.
+    pub fn text(text: &str) -> Self {
+        let mut raw = r#"{"type":"text","text":"#.to_owned();
+        push_string(&mut raw, text);
+        raw.push('}');
+        Self::read(Json::trusted(raw))
+    }
+
     /// Reads a block from any JSON value; a string becomes a text block.
-    pub(crate) fn read(raw: Json) -> Self {
+    pub fn read(raw: Json) -> Self {
         let content = raw.to_shared_text().map_or_else(|| Content::read(&raw), Content::Text);
         Self { raw, content }
     }
@@ -239,6 +248,13 @@ mod tests {
         check(r#"{"type":"image"}"#, "unknown", "");
         check("7", "unknown", "content is a number, not an object");
         check("null", "unknown", "content is null, not an object");
+    }
+
+    #[test]
+    fn a_text_block_can_be_made() {
+        let block = ContentBlock::text("a\n\"b\"");
+        assert_eq!(block.as_text().map(|text| &**text), Some("a\n\"b\""));
+        assert_eq!(block.raw().as_str(), r#"{"type":"text","text":"a\n\"b\""}"#);
     }
 
     #[test]

@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn every_kind_of_value_becomes_the_same_json() {
         check(json!({ "a": 1 }), r#"{"a":1}"#);
-        check(json!({ "a": 1 }), r#"{"a":1}"#);
+        let borrowed = json!({ "a": 1 });
+        check(&borrowed, r#"{"a":1}"#);
         check(r#"{"a":1}"#, r#"{"a":1}"#);
         check(String::from(r#"{"a":1}"#), r#"{"a":1}"#);
         check(Arguments::of(&HashMap::from([("a", 1)])), r#"{"a":1}"#);

@@ -143,6 +143,10 @@ pub enum CallErrorReason {
     Unanswered,
     /// This server cannot receive the call.
     Unsendable,
+    /// The tool ran and reported an error of its own; only in [`Outcome::into_result`].
+    ///
+    /// [`Outcome::into_result`]: super::Outcome::into_result
+    ToolFailed,
 }
 
 impl CallErrorReason {
@@ -166,6 +170,7 @@ impl CallErrorReason {
             Self::InvalidResponse => "invalid-response",
             Self::Unanswered => "unanswered",
             Self::Unsendable => "unsendable",
+            Self::ToolFailed => "tool-failed",
         }
     }
 }
@@ -184,6 +189,29 @@ impl From<InvalidArguments> for CallError {
 }
 
 impl CallError {
+    /// Makes an error as Wharf makes it for this reason, for a program that runs calls of its own:
+    /// if the call may have run, its outcome is unknown, and it is not retryable.
+    ///
+    /// ```
+    /// use wharf::call::{CallError, CallErrorReason, CallPhase};
+    ///
+    /// let error = CallError::new(CallErrorReason::Lost, "the worker ended").with_hint("restart it");
+    /// assert_eq!((error.phase, error.outcome_known), (CallPhase::Receive, false));
+    /// ```
+    pub fn new(reason: CallErrorReason, message: impl Into<String>) -> Self {
+        let error = Self::not_run(reason, message);
+        let phase = match reason {
+            CallErrorReason::TimedOut | CallErrorReason::Lost | CallErrorReason::Cancelled => {
+                return Self { phase: CallPhase::Receive, outcome_known: false, ..error };
+            }
+            CallErrorReason::ToolFailed => CallPhase::Receive,
+            CallErrorReason::ErrorResponse => CallPhase::Protocol,
+            CallErrorReason::InvalidResponse => CallPhase::Decode,
+            _ => error.phase,
+        };
+        Self { phase, ..error }
+    }
+
     /// Makes the error of a call that did not run and that would fail again.
     pub fn not_run(reason: CallErrorReason, message: impl Into<String>) -> Self {
         let kind = match reason {
@@ -289,7 +317,7 @@ impl CallError {
 
     /// Marks the error as transient, unless the call may have run.
     #[must_use]
-    pub(crate) fn into_transient(mut self) -> Self {
+    pub fn into_transient(mut self) -> Self {
         if self.outcome_known && self.kind != CallErrorKind::Misuse {
             self.kind = CallErrorKind::Transient;
             self.retryable = true;
@@ -304,9 +332,23 @@ impl CallError {
         self
     }
 
+    /// Sets the phase. A call that was not sent yet did not run.
+    #[must_use]
+    pub fn in_phase(self, phase: CallPhase) -> Self {
+        let not_sent = matches!(phase, CallPhase::Connect | CallPhase::Send);
+        Self { phase, outcome_known: self.outcome_known || not_sent, ..self }
+    }
+
+    /// Adds the `error.data` of the server.
+    #[must_use]
+    pub fn with_data(mut self, data: Json) -> Self {
+        self.data = Some(data);
+        self
+    }
+
     /// Adds the stderr output of the server, if it is not blank.
     #[must_use]
-    pub(crate) fn with_stderr(mut self, stderr: &str) -> Self {
+    pub fn with_stderr(mut self, stderr: &str) -> Self {
         let stderr = stderr.trim_end();
         self.stderr = (!stderr.trim().is_empty()).then(|| stderr.to_owned());
         self
@@ -380,6 +422,19 @@ mod tests {
         let many: Vec<String> = (0..40).map(|line| line.to_string()).collect();
         check(&many.join("\n"), Some(&many[28..].join("\n")));
         check(&"é".repeat(3000), Some(&"é".repeat(1000)));
+    }
+
+    #[test]
+    fn a_new_error_is_not_known_to_have_run_only_if_it_was_sent() {
+        let check = |error: &CallError, expected: (CallPhase, bool)| {
+            assert_eq!((error.phase, error.outcome_known), expected, "{error:?}");
+        };
+        let lost = CallError::new(CallErrorReason::Lost, "x");
+        check(&lost, (CallPhase::Receive, false));
+        check(&lost.in_phase(CallPhase::Send), (CallPhase::Send, true));
+        check(&CallError::new(CallErrorReason::Denied, "x"), (CallPhase::Send, true));
+        check(&CallError::new(CallErrorReason::Connect, "x"), (CallPhase::Connect, true));
+        check(&CallError::new(CallErrorReason::ErrorResponse, "x"), (CallPhase::Protocol, true));
     }
 
     #[test]

@@ -17,6 +17,9 @@ use wharf_protocol::view::{ContentBlock, ToolResult};
 use super::error::{CallError, CallErrorReason};
 use super::result_text::text_of;
 
+/// The beginning of the text of a failed tool.
+const ERROR_MARK: &str = "Error: ";
+
 /// The outcome of a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -77,16 +80,70 @@ impl CallDetails {
 }
 
 impl Outcome {
-    /// Makes the outcome of a call with a result.
-    pub(crate) fn from_result(result: &ToolResult, details: CallDetails) -> Self {
+    /// Makes the outcome of a tool that succeeded with this text, for a program that has tools of
+    /// its own or tests without servers.
+    ///
+    /// ```
+    /// use wharf::call::Outcome;
+    ///
+    /// let outcome = Outcome::text("3 files");
+    /// assert!(outcome.ok() && outcome.content.len() == 1);
+    /// let failed = Outcome::text("no such folder").failed();
+    /// assert_eq!(failed.text, "Error: no such folder");
+    /// assert_eq!(failed.into_result().unwrap_err().message, "no such folder");
+    /// ```
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::text(&text.into())])
+    }
+
+    /// Makes the outcome of a tool that succeeded with these blocks.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        let text = text_of(&content, None);
+        Self {
+            text,
+            is_error: false,
+            content,
+            structured: None,
+            details: CallDetails::default(),
+            error: None,
+            spilled_to: None,
+        }
+    }
+
+    /// Sets the structured content. It is the text, too, if there is no text block.
+    #[must_use]
+    pub fn with_structured(mut self, structured: Json) -> Self {
+        if !self.is_error {
+            self.text = text_of(&self.content, Some(&structured));
+        }
+        self.structured = Some(structured);
+        self
+    }
+
+    /// Sets the server, the tool and the duration.
+    #[must_use]
+    pub fn with_details(mut self, details: CallDetails) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// Marks the tool as failed; its text is the reason.
+    #[must_use]
+    pub fn failed(mut self) -> Self {
+        if self.error.is_none() {
+            self.is_error = true;
+            mark_as_error(&mut self.text);
+        }
+        self
+    }
+
+    /// Makes the outcome of a call with a result, as the server sent it.
+    pub fn from_result(result: &ToolResult, details: CallDetails) -> Self {
         let (content, structured) = (result.content(), result.structured());
         let is_error = result.is_error();
         let mut text = text_of(&content, structured.as_ref());
-        if is_error && text.trim().is_empty() {
-            "the tool failed and did not say why".clone_into(&mut text);
-        }
-        if is_error && !text.starts_with("Error: ") {
-            text.insert_str(0, "Error: ");
+        if is_error {
+            mark_as_error(&mut text);
         }
         Self { text, is_error, content, structured, details, error: None, spilled_to: None }
     }
@@ -117,6 +174,23 @@ impl Outcome {
         !self.is_error
     }
 
+    /// Returns the outcome of a tool that succeeded.
+    ///
+    /// # Errors
+    /// If the call failed, its error; if the tool failed, an error with
+    /// [`CallErrorReason::ToolFailed`], the start of its text, and its structured content as data.
+    pub fn into_result(self) -> Result<Self, CallError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if !self.is_error {
+            return Ok(self);
+        }
+        let text = self.text.strip_prefix(ERROR_MARK).unwrap_or(&self.text);
+        let error = CallError::new(CallErrorReason::ToolFailed, text);
+        Err(CallError { data: self.structured, ..error })
+    }
+
     /// Returns the outcome as JSON, for programs.
     pub fn to_json(&self) -> Json {
         let json = OutcomeJson {
@@ -131,6 +205,16 @@ impl Outcome {
         };
         // Encoding cannot fail: every `Json` in it is valid and all keys are strings.
         Json::encode(&json).unwrap_or_else(|_| Json::object())
+    }
+}
+
+/// Puts the mark of a failed tool in front of its text.
+fn mark_as_error(text: &mut String) {
+    if text.trim().is_empty() {
+        "the tool failed and did not say why".clone_into(text);
+    }
+    if !text.starts_with(ERROR_MARK) {
+        text.insert_str(0, ERROR_MARK);
     }
 }
 
@@ -299,6 +383,33 @@ mod tests {
         Cancelled: the caller cancelled the call (server "fs", tool "read", phase receive)
         The outcome is unknown: the tool may have run. Check before calling it again.
         "#);
+    }
+
+    #[test]
+    fn a_result_is_an_error_if_the_call_or_the_tool_failed() {
+        assert_eq!(of(r#"{"content":"a"}"#).into_result().unwrap().text, "a");
+        let failed = of(r#"{"isError":true,"content":"no\nfile","structuredContent":{"a":1}}"#);
+        let error = failed.into_result().unwrap_err();
+        assert_eq!(error.data.as_ref().map(Json::as_str), Some(r#"{"a":1}"#));
+        assert_eq!(
+            (error.reason, error.outcome_known, &*error.message),
+            (CallErrorReason::ToolFailed, true, "no\\nfile")
+        );
+        let lost = CallError::new(CallErrorReason::Lost, "x");
+        let outcome = Outcome::from_error(lost.clone(), details());
+        assert_eq!(outcome.into_result().unwrap_err(), lost);
+    }
+
+    #[test]
+    fn an_outcome_can_be_made_without_a_server() {
+        let made = Outcome::new(Vec::new())
+            .with_structured(r#"{"a":1}"#.parse().unwrap())
+            .with_details(details());
+        let sent = of(r#"{"content":[],"structuredContent":{"a":1}}"#);
+        assert_eq!(made.to_json(), sent.to_json());
+        let made = Outcome::text("a \"b\"").failed().with_details(details());
+        let sent = of(r#"{"isError":true,"content":[{"type":"text","text":"a \"b\""}]}"#);
+        assert_eq!(made.to_json(), sent.to_json());
     }
 
     #[test]

@@ -14,8 +14,9 @@ use wharf_protocol::era::Revision;
 use wharf_protocol::peer::{ListCut, ListResult, RequestOptions};
 use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
+use wharf_protocol::view::ServerCapabilities;
 use wharf_protocol::{
-    ConnectError, ConnectOptions, HttpSpec, Peer, StdioSpec, connect_http, connect_pipe,
+    ConnectError, ConnectOptions, HttpSpec, Json, Peer, StdioSpec, connect_http, connect_pipe,
     connect_stdio, view,
 };
 
@@ -37,6 +38,9 @@ const MAX_NAME: usize = 200;
 
 /// How many characters of a server's instructions are kept.
 const MAX_INSTRUCTIONS: usize = 64 * 1024;
+
+/// How many bytes of a server's capabilities are kept.
+const MAX_CAPABILITIES: usize = 64 * 1024;
 
 /// An attempt to connect to one server.
 pub(super) struct Attempt<'a> {
@@ -298,7 +302,17 @@ fn connection_info(
         revision: profile.revision,
         transport: peer.transport(),
         instructions,
+        capabilities: capabilities(&profile.capabilities, secrets),
         connect_time,
         list_time,
     })
+}
+
+/// Redacts the capabilities.
+fn capabilities(declared: &ServerCapabilities, secrets: &Secrets) -> ServerCapabilities {
+    let raw = declared.raw();
+    let is_kept = raw.as_str().len() <= MAX_CAPABILITIES;
+    // Parsed again, because a part would keep the buffer of its whole message.
+    let copy = Json::parse(if is_kept { raw.as_str().to_owned() } else { "{}".to_owned() });
+    ServerCapabilities::read(secrets.redact_json(copy.unwrap_or_else(|_| Json::object())))
 }

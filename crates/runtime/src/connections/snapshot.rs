@@ -14,6 +14,7 @@ use wharf_config::{Level, Problem, ServerName, Source, TransportKind};
 use wharf_protocol::Peer;
 use wharf_protocol::era::{Era, Revision};
 use wharf_protocol::peer::ListCut;
+use wharf_protocol::view::ServerCapabilities;
 
 use super::shared::RuntimeSettings;
 use crate::call::{CallDetails, CallError, CallErrorReason};
@@ -79,6 +80,8 @@ pub struct ConnectionInfo {
     pub transport: &'static str,
     /// The server's instructions for a model's prompt: untrusted text.
     pub instructions: Option<String>,
+    /// The capabilities that the server declares: untrusted. Without any if they are too large.
+    pub capabilities: ServerCapabilities,
     /// How long connecting took.
     pub connect_time: Duration,
     /// How long listing its tools took.

@@ -95,20 +95,19 @@ fn add_branches(root: &mut Map<String, Value>, key: &str, branches: &[Map<String
             own.entry(name).or_insert_with(|| schema.clone());
         }
     }
-    let named: Vec<HashSet<&str>> = branches.iter().map(required).collect();
-    let all = branches.iter().flat_map(required_in_order);
-    let is_needed =
-        |name: &&str| matches!(key, "$ref" | "allOf") || named.iter().all(|it| it.contains(name));
-    let mut names: Vec<&str> = all.filter(is_needed).collect();
+    let per_branch: Vec<HashSet<&str>> = branches.iter().map(required).collect();
+    let is_needed = |name: &&str| {
+        matches!(key, "$ref" | "allOf") || per_branch.iter().all(|it| it.contains(name))
+    };
     let mut seen = required(root);
-    names.retain(|name| seen.insert(name));
-    let names: Vec<Value> = names.into_iter().map(Value::from).collect();
-    if names.is_empty() {
+    let candidates = branches.iter().flat_map(required_in_order).filter(is_needed);
+    let added: Vec<Value> = candidates.filter(|name| seen.insert(name)).map(Value::from).collect();
+    if added.is_empty() {
         return;
     }
     match root.get_mut("required") {
-        Some(Value::Array(own)) => own.extend(names),
-        _ => drop(root.insert("required".to_owned(), names.into())),
+        Some(Value::Array(own)) => own.extend(added),
+        _ => drop(root.insert("required".to_owned(), added.into())),
     }
 }
 
@@ -143,7 +142,7 @@ mod tests {
         );
         check(
             r##"{"$ref":"#/$defs/A","$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}}}"##,
-            r##"{"$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}},"properties":{"a":{}},"required":["a","b"],"type":"object"}"##,
+            r#"{"$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}},"properties":{"a":{}},"required":["a","b"],"type":"object"}"#,
         );
     }
 

@@ -62,6 +62,13 @@ pub struct CredentialQuery<'a> {
     pub account: Option<&'a str>,
 }
 
+impl<'a> CredentialQuery<'a> {
+    /// Makes a query, for the tests of a store.
+    pub fn new(id: Option<&'a str>, resource: Option<&'a str>, account: Option<&'a str>) -> Self {
+        Self { id, resource, account }
+    }
+}
+
 /// Omits the query, which may contain keys.
 impl fmt::Debug for CredentialQuery<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

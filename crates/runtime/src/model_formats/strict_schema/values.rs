@@ -120,7 +120,7 @@ pub(super) fn add_null(strict: &mut Map<String, Value>) {
     match strict.get_mut("type") {
         Some(Value::Array(kinds)) if !kinds.contains(&null()) => kinds.push(null()),
         Some(kind) if kind.is_string() && *kind != null() => {
-            *kind = vec![kind.clone(), null()].into()
+            *kind = vec![kind.clone(), null()].into();
         }
         _ => {}
     }
