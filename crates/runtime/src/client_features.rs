@@ -3,6 +3,7 @@
 //! Each feature is optional. Only features that the host provides are declared to servers as client
 //! capabilities.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -82,6 +83,17 @@ pub struct ClientFeatures {
     pub sampler: Option<Arc<dyn Sampler>>,
     /// The roots: folders that servers may work in.
     pub roots: Vec<RootEntry>,
+}
+
+/// Shows which features there are.
+impl fmt::Debug for ClientFeatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientFeatures")
+            .field("elicitor", &self.elicitor.is_some())
+            .field("sampler", &self.sampler.is_some())
+            .field("roots", &self.roots.len())
+            .finish()
+    }
 }
 
 impl ClientFeatures {

@@ -10,12 +10,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 use tokio_util::sync::{
     CancellationToken, DropGuard, ReusableBoxFuture, WaitForCancellationFutureOwned,
 };
 use wharf_config::{Problem, ServerName};
+use wharf_protocol::view::LogLevel;
 
 use crate::call::{CallDetails, CallErrorReason, Outcome};
 use crate::call_context::CallContext;
@@ -29,7 +31,10 @@ const EVENT_CAPACITY: usize = 1024;
 type Received = (Result<Event, RecvError>, Receiver<Event>);
 
 /// Something that happened.
-#[derive(Debug, Clone)]
+///
+/// Serializes as an object; its member `event` names what happened, such as `tools_changed`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Event {
     /// The status of a server changed.
@@ -40,6 +45,7 @@ pub enum Event {
         status: Status,
         /// Why it is not connected, if it is not; while it is connecting, the failure of the last
         /// attempt.
+        #[serde(skip_serializing_if = "Option::is_none")]
         failure: Option<Arc<ServerFailure>>,
     },
     /// The tools of a server changed, also when they are listed for the first time. A server that
@@ -77,13 +83,14 @@ pub enum Event {
         /// Which server.
         server: ServerName,
         /// Its level.
-        level: wharf_protocol::view::LogLevel,
+        level: LogLevel,
         /// Its text.
         text: String,
     },
     /// A problem was found.
     Problem {
         /// The server that has it; none for a file or a setting.
+        #[serde(skip_serializing_if = "Option::is_none")]
         server: Option<ServerName>,
         /// The problem.
         problem: Problem,
@@ -99,16 +106,19 @@ pub enum Event {
 
 /// Who called which tool, and how the call ended: for an audit log. It has neither arguments nor
 /// results.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallRecord {
     /// The server, the tool and the duration.
     pub details: CallDetails,
     /// Who called, if the host has said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CallContext>,
     /// Whether the tool or the call failed.
     pub is_error: bool,
     /// Why there is no result; `None` also if the tool ran and reported an error of its own.
+    #[serde(rename = "code", skip_serializing_if = "Option::is_none")]
     pub reason: Option<CallErrorReason>,
     /// Whether it is known if the tool ran.
     pub outcome_known: bool,
@@ -223,12 +233,12 @@ impl Events {
     }
 
     fn poll_received(&mut self, cx: &mut Context<'_>) -> Poll<Option<<Self as Stream>::Item>> {
-        let Poll::Ready((received, receiver)) = self.received.poll(cx) else {
+        let Poll::Ready((next, receiver)) = self.received.poll(cx) else {
             ready!(self.closed.as_mut().poll(cx));
             return Poll::Ready(None);
         };
         self.received.set(receive(receiver));
-        Poll::Ready(match received {
+        Poll::Ready(match next {
             Ok(event) => Some(Ok(event)),
             Err(RecvError::Lagged(missed)) => Some(Err(MissedEvents(missed))),
             Err(RecvError::Closed) => None,
@@ -267,6 +277,47 @@ mod tests {
             Err(missed) => missed.to_string(),
         };
         received.iter().map(name).collect()
+    }
+
+    fn check(event: &Event, expected: &str) {
+        assert_eq!(serde_json::to_string(event).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_event_is_an_object_that_says_what_happened() {
+        let server = ServerName::new("fs");
+        let failure = ServerFailure::new(crate::status::FailureKind::TimedOut, "too slow");
+        let status = Event::Status {
+            server: server.clone(),
+            status: Status::NeedsAuth,
+            failure: Some(Arc::new(failure)),
+        };
+        check(
+            &status,
+            r#"{"event":"status","server":"fs","status":"needs_auth","failure":{"kind":"timed_out","message":"too slow"}}"#,
+        );
+        let (level, text) = (LogLevel::Warning, "hot".to_owned());
+        check(
+            &Event::Log { server: server.clone(), level, text },
+            r#"{"event":"log","server":"fs","level":"warning","text":"hot"}"#,
+        );
+        check(
+            &Event::ToolsChanged { server: server.clone() },
+            r#"{"event":"tools_changed","server":"fs"}"#,
+        );
+        let problem = Event::Problem { server: None, problem: Problem::warning("a-code", "odd") };
+        check(
+            &problem,
+            r#"{"event":"problem","problem":{"severity":"warning","code":"a-code","message":"odd"}}"#,
+        );
+        let error = crate::call::CallError::new(CallErrorReason::Lost, "gone");
+        let outcome = Outcome::from_error(error, CallDetails::default());
+        let context = CallContext::new("7", "research");
+        let called = Event::Called(Arc::new(CallRecord::new(&outcome, Some(&context))));
+        check(
+            &called,
+            r#"{"event":"called","details":{"serverName":"","mcpToolName":"","provider":"","providerName":"","durationMs":0},"context":{"id":"7","label":"research"},"isError":true,"code":"connection-lost","outcomeKnown":false}"#,
+        );
     }
 
     #[tokio::test]

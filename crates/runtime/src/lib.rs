@@ -29,6 +29,8 @@
 //! all of it for an agent. There is no global state: the host passes the environment as
 //! [`config::Env`]. This crate never prints, prompts, or reads the environment of the process.
 
+#![warn(missing_debug_implementations)]
+
 mod advice;
 pub mod approval;
 pub mod arguments;

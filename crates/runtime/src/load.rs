@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
 use wharf_config::{Catalog, DiscoveryError, Env, LoadOptions, load};
 
 use crate::builder::RuntimeBuilder;
@@ -16,6 +17,7 @@ use crate::status::{FailureKind, Status};
 use crate::tools::Tool;
 
 /// The result of discovering and loading tools.
+#[derive(Debug)]
 pub struct LoadedTools {
     /// Live and cached tools, ordered by name.
     pub tools: Vec<Arc<Tool>>,
@@ -26,17 +28,22 @@ pub struct LoadedTools {
 }
 
 /// An error of a server, or of discovery.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[error("{path}: {error}")]
 pub struct LoadError {
     /// `mcp:<server>`, or `.mcp.json` for discovery as a whole.
     pub path: String,
     /// The message, with the last meaningful line of the server's stderr.
     pub error: String,
     /// The kind of failure; none for discovery and for an untrusted server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The stderr output of the server since the attempt began: untrusted text.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }
 

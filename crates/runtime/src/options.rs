@@ -1,5 +1,6 @@
 //! The options of a runtime. Every option has a safe default; without a folder, nothing is stored.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,6 +81,27 @@ pub struct Options {
     pub approvals: Option<PathBuf>,
     /// How definitions are found, where a function discovers them.
     pub load: LoadOptions,
+}
+
+/// Shows which traits are implemented by the host, and the folders.
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("env", &self.env)
+            .field("startup_mode", &self.startup_mode)
+            .field("startup_timeout", &self.startup_timeout)
+            .field("approver", &self.approver.is_some())
+            .field("trust_decider", &self.trust_decider.is_some())
+            .field("client_features", &self.client_features)
+            .field("cache", &self.cache)
+            .field("pins", &self.pins)
+            .field("logs", &self.logs)
+            .field("run", &self.run)
+            .field("trace", &self.trace.is_some())
+            .field("results", &self.results)
+            .field("approvals", &self.approvals)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Options {

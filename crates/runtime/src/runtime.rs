@@ -3,6 +3,7 @@
 //! A clone is the same runtime. When the last clone is dropped without [`Runtime::shutdown`], all
 //! servers are killed at once; a shutdown gives them time to exit by themselves.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,6 +70,13 @@ pub(crate) struct RuntimeInner {
     tasks: TaskTracker,
     /// Tasks that write records to disk, on threads that may block.
     saving: TaskTracker,
+}
+
+/// Shows the servers, each with its status and the number of its tools.
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Runtime").field(&self.snapshot()).finish()
+    }
 }
 
 /// There is no server of this name.

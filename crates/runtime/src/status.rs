@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use wharf_config::text::clip;
 use wharf_protocol::ConnectError;
 use wharf_protocol::peer::{EndReason, RequestError, SessionEnd};
@@ -64,6 +65,13 @@ impl Status {
     }
 }
 
+/// Serializes as [`Status::word`].
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
@@ -71,7 +79,8 @@ impl fmt::Display for Status {
 }
 
 /// The kind of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureKind {
     /// Its definition is invalid, or a value that a strict entry needs is missing.
@@ -91,17 +100,21 @@ pub enum FailureKind {
 }
 
 /// Why a server is not connected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ServerFailure {
     /// The kind.
     pub kind: FailureKind,
     /// The reason; parts of it may be untrusted text of the server.
     pub message: String,
     /// What a person can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The HTTP status of the answer, if that is the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
     /// The stderr output of the server since the attempt began: untrusted text.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
     points_to_stderr: bool,
 }

@@ -1,6 +1,7 @@
 //! Log messages of servers, and their levels.
 
 use bytestring::ByteString;
+use serde::{Serialize, Serializer};
 
 use super::fields::view;
 use crate::Json;
@@ -44,6 +45,13 @@ pub enum LogLevel {
     Alert,
     /// The system is unusable.
     Emergency,
+}
+
+/// Serializes as [`LogLevel::as_str`].
+impl Serialize for LogLevel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl LogLevel {

@@ -193,6 +193,14 @@ impl Outcome {
 
     /// Returns the outcome as JSON, for programs.
     pub fn to_json(&self) -> Json {
+        // Encoding cannot fail: every `Json` in it is valid and all keys are strings.
+        Json::encode(self).unwrap_or_else(|_| Json::object())
+    }
+}
+
+/// Serializes as [`Outcome::to_json`].
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let json = OutcomeJson {
             ok: self.ok(),
             is_error: self.is_error,
@@ -203,8 +211,7 @@ impl Outcome {
             details: &self.details,
             error: self.error.as_ref(),
         };
-        // Encoding cannot fail: every `Json` in it is valid and all keys are strings.
-        Json::encode(&json).unwrap_or_else(|_| Json::object())
+        json.serialize(serializer)
     }
 }
 

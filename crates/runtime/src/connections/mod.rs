@@ -25,6 +25,7 @@ mod debounce;
 mod lockfile;
 mod log_levels;
 mod resource_subscriptions;
+mod server_json;
 mod server_messages;
 mod shared;
 mod slot;

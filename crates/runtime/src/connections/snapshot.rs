@@ -161,6 +161,13 @@ impl Snapshot {
     }
 }
 
+/// Shows the servers, each with its status and the number of its tools.
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Snapshot").field(&self.servers.values().collect::<Vec<_>>()).finish()
+    }
+}
+
 /// Shows only name, status and the number of tools: the rest may be secret.
 impl fmt::Debug for ServerSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -75,7 +75,8 @@ enum WithheldTools {
 }
 
 /// A tool that differs from its pin.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolChange {
     /// The raw name: untrusted text.
     pub tool: String,
@@ -86,7 +87,8 @@ pub struct ToolChange {
 }
 
 /// How a tool differs from the pins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// It has no pin.
     New,
@@ -95,7 +97,8 @@ pub enum ChangeKind {
 }
 
 /// One field of a tool before and now: untrusted text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolDifference {
     /// `title`, `description`, `inputSchema`, `outputSchema` or `annotations`.
     pub field: &'static str,

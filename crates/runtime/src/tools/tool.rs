@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytestring::ByteString;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wharf_config::store::private_file;
@@ -21,7 +22,8 @@ use crate::arguments::example::{IncludedArguments, example};
 use crate::arguments::{InvalidArguments, Signature};
 
 /// Where the definition of a tool comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Freshness {
     /// The server has listed it on the connection in use.
     Live,
@@ -30,7 +32,8 @@ pub enum Freshness {
 }
 
 /// Whether a tool is listed for agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Visibility {
     /// It is listed and can be called.
     Listed,
@@ -179,6 +182,44 @@ impl Tool {
     /// Returns the definition, to read other fields.
     pub fn view(&self) -> &view::ToolDefinition {
         &self.origin.listed.tools[self.index]
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolJson<'a> {
+    name: &'a str,
+    server: &'a str,
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    description: &'a str,
+    input_schema: &'a Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<Json>,
+    freshness: Freshness,
+    approval: Approval,
+}
+
+/// Serializes what a listing shows: names, texts, schemas and annotations.
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (title, description) = (self.title(), self.description());
+        let json = ToolJson {
+            name: self.name(),
+            server: self.server().as_str(),
+            tool: self.tool(),
+            title: title.as_deref(),
+            description: description.as_deref().unwrap_or_default(),
+            input_schema: self.input_schema(),
+            output_schema: self.output_schema(),
+            annotations: self.annotations(),
+            freshness: self.freshness(),
+            approval: self.approval(),
+        };
+        json.serialize(serializer)
     }
 }
 

@@ -56,6 +56,14 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_tool_is_serialized_as_a_listing_shows_it() {
+    let list = r#"{"tools":[{"name":"read","title":"Read","inputSchema":{"type":"object","properties":{"n":{"maximum":1.50}}},"annotations":{"readOnlyHint":true}}]}"#;
+    let all_tools = [server_tools_from("fs", list, &Policy::default())];
+    let registry = Registry::build(&all_tools, &mut NameTable::default());
+    insta::assert_snapshot!(serde_json::to_string(&*registry.tools()[0]).unwrap(), @r#"{"name":"mcp_fs_read","server":"fs","tool":"read","title":"Read","description":"","inputSchema":{"type":"object","properties":{"n":{"maximum":1.50}}},"annotations":{"readOnlyHint":true},"freshness":"live","approval":"ask"}"#);
+}
+
+#[test]
 fn tools_are_in_the_order_of_their_names() {
     let all_tools = [
         server_tools("zoo", "b a", &Policy::default()),
