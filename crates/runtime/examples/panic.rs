@@ -10,9 +10,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use wharf::config::{Credential, Env, LoadOptions, Platform, load};
-use wharf::protocol::Json;
-use wharf::{CredentialQuery, CredentialStore, CredentialStoreError, Options, Runtime, Status};
+use wharf::config::load;
+use wharf::{
+    Credential, CredentialQuery, CredentialStore, CredentialStoreError, Env, Json, LoadOptions,
+    Options, Platform, Runtime, Status,
+};
 
 /// The program starts itself as the servers, with this argument.
 const SERVE: &str = "serve";

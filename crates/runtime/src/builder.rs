@@ -29,8 +29,7 @@ use crate::trust_decider::{self, TrustDecider};
 /// and denies calls that need approval.
 ///
 /// ```
-/// use wharf::{Env, Runtime, Stdio};
-/// use wharf::approval::AllowAll;
+/// use wharf::{AllowAll, Env, Runtime, Stdio};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -47,8 +47,8 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
 /// after 30 days; [`clear_cache`](crate::clear_cache) removes them.
 ///
 /// ```
-/// use wharf::{Options, Runtime};
-/// use wharf::config::{Env, LoadOptions, Platform, load};
+/// use wharf::config::load;
+/// use wharf::{Env, LoadOptions, Options, Platform, Runtime};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

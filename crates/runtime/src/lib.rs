@@ -26,8 +26,12 @@
 //! ```
 //!
 //! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is one call that does
-//! all of it for an agent. There is no global state: the host passes the environment as
-//! [`config::Env`]. This crate never prints, prompts, or reads the environment of the process.
+//! all of it for an agent. What most programs need is at the root of this crate; the modules have
+//! the rest of each subject, and [`config`] and [`protocol`] are the crates below. [`model_formats`]
+//! writes tools and outcomes for model providers.
+//!
+//! There is no global state: the host passes the environment as [`Env`]. This crate never prints,
+//! prompts, or reads the environment of the process.
 
 #![warn(missing_debug_implementations)]
 
@@ -72,9 +76,14 @@ mod trust_gate;
 mod view;
 mod violations;
 
-pub use approval::{ApprovalsError, RememberedApproval, revoke_approvals};
+pub use approval::{
+    AllowAll, ApprovalAnswer, ApprovalLifetime, ApprovalPolicy, ApprovalRequest, ApprovalsError,
+    Approver, CallOrigin, DenyAll, PolicyAction, RememberedApproval, revoke_approvals,
+};
+pub use arguments::Arguments;
 pub use builder::RuntimeBuilder;
 pub use cached_tools::cached_tools;
+pub use call::{CallDetails, CallError, CallErrorKind, CallErrorReason, CallPhase, Outcome};
 pub use call_context::CallContext;
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
@@ -99,6 +108,7 @@ pub use store::tool_cache::clear_cache;
 pub use store::{RecordKind, StoredRecord, StoredRecords, stored_records};
 pub use tool_review::ToolReview;
 pub use tool_servers::{ToolServers, servers_of_tool};
+pub use tools::{Freshness, Registry, Tool};
 pub use trace::{TraceKind, TraceLine, TraceSink};
 pub use trust_decider::{TrustDecider, TrustDecision};
 pub use view::{View, ViewOptions};
@@ -110,3 +120,10 @@ pub use wharf_protocol::Json;
 
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;
+
+pub use wharf_config::{
+    Approval, Catalog, Credential, CustomTransport, DiscoveryError, Env, Http, LoadOptions,
+    Platform, Problem, Secret, Server, ServerEntry, ServerName, Settings, Stdio,
+};
+pub use wharf_protocol::Json;
+pub use wharf_protocol::transport::BoxFuture;

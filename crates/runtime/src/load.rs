@@ -84,8 +84,7 @@ pub fn discover_mcp_servers(env: &Env, options: LoadOptions) -> Result<Catalog, 
 /// environment.
 ///
 /// ```
-/// use wharf::{Env, Options, discover_and_load_mcp_tools};
-/// use wharf::config::Platform;
+/// use wharf::{Env, Options, Platform, discover_and_load_mcp_tools};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -39,8 +39,8 @@ const FINAL_WRITE_LIMIT: Duration = Duration::from_millis(250);
 /// clone is dropped without it, all their processes are killed.
 ///
 /// ```
-/// use wharf::{Options, Runtime};
-/// use wharf::config::{Env, LoadOptions, Platform, load};
+/// use wharf::config::load;
+/// use wharf::{Env, LoadOptions, Options, Platform, Runtime};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -60,8 +60,10 @@ impl ToolServers {
 /// the server names do not decide it.
 ///
 /// ```
-/// use wharf::{Options, ToolServers, servers_of_tool};
-/// use wharf::config::{Env, LoadOptions, Platform, ServerName, load};
+/// use wharf::config::load;
+/// use wharf::{
+///     Env, LoadOptions, Options, Platform, ServerName, ToolServers, servers_of_tool,
+/// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;

@@ -18,8 +18,7 @@ use wharf_protocol::transport::BoxFuture;
 /// A closure that takes a [`Server`] and returns a decision is a decider:
 ///
 /// ```
-/// use wharf::TrustDecision;
-/// use wharf::config::Server;
+/// use wharf::{Server, TrustDecision};
 ///
 /// # fn takes(_: impl wharf::TrustDecider) {}
 /// # takes(

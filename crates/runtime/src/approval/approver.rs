@@ -17,13 +17,13 @@ use crate::call_context::CallContext;
 /// A closure that takes an [`ApprovalRequest`] and returns a future is an approver:
 ///
 /// ```
-/// use wharf::approval::{ApprovalAnswer, ApprovalRequest};
+/// use wharf::{ApprovalAnswer, ApprovalRequest};
 ///
 /// let approver = async |request: ApprovalRequest| match request.tool.as_str() {
 ///     "delete" => ApprovalAnswer::no("deleting is not allowed here"),
 ///     _ => ApprovalAnswer::Yes,
 /// };
-/// # fn takes(_: impl wharf::approval::Approver) {}
+/// # fn takes(_: impl wharf::Approver) {}
 /// # takes(move |request| approver(request));
 /// ```
 pub trait Approver: Send + Sync + 'static {

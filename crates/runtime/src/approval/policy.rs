@@ -25,13 +25,13 @@ pub enum PolicyAction {
 /// without one is denied.
 ///
 /// ```
-/// use wharf::approval::{AllowAll, ApprovalPolicy};
+/// use wharf::{AllowAll, ApprovalPolicy};
 ///
 /// let policy = ApprovalPolicy::new()
 ///     .allow("docs/read_*")
 ///     .deny("docs/delete_*")
 ///     .allow("search");
-/// # let _: &dyn wharf::approval::Approver = &policy;
+/// # let _: &dyn wharf::Approver = &policy;
 /// ```
 #[derive(Clone)]
 pub struct ApprovalPolicy {

@@ -193,7 +193,7 @@ impl CallError {
     /// if the call may have run, its outcome is unknown, and it is not retryable.
     ///
     /// ```
-    /// use wharf::call::{CallError, CallErrorReason, CallPhase};
+    /// use wharf::{CallError, CallErrorReason, CallPhase};
     ///
     /// let error = CallError::new(CallErrorReason::Lost, "the worker ended").with_hint("restart it");
     /// assert_eq!((error.phase, error.outcome_known), (CallPhase::Receive, false));

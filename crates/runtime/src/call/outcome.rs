@@ -84,7 +84,7 @@ impl Outcome {
     /// its own or tests without servers.
     ///
     /// ```
-    /// use wharf::call::Outcome;
+    /// use wharf::Outcome;
     ///
     /// let outcome = Outcome::text("3 files");
     /// assert!(outcome.ok() && outcome.content.len() == 1);

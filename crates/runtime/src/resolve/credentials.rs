@@ -20,8 +20,7 @@ use crate::trust_gate::TrustedServer;
 /// A store of tokens.
 ///
 /// ```
-/// use wharf::{CredentialStore, CredentialStoreError, CredentialQuery};
-/// use wharf_config::{Credential, Secret};
+/// use wharf::{Credential, CredentialQuery, CredentialStore, CredentialStoreError, Secret};
 ///
 /// /// Has one token, for one server.
 /// struct OneToken(Secret);

@@ -30,8 +30,7 @@ pub(crate) use scope::Scope;
 /// A clone is the same view. Making a view connects nothing, and dropping it disconnects nothing.
 ///
 /// ```
-/// use wharf::{CallContext, Runtime, ViewOptions};
-/// use wharf::approval::AllowAll;
+/// use wharf::{AllowAll, CallContext, Runtime, ViewOptions};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
