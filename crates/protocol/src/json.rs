@@ -215,6 +215,7 @@ impl Json {
     }
 
     /// Returns a copy in a separate buffer, for a small part that outlives a large message.
+    #[cfg(any(feature = "http", feature = "serve"))]
     #[must_use]
     pub(crate) fn detached(&self) -> Self {
         Self(ByteString::from(self.as_str()))

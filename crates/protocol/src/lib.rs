@@ -25,19 +25,20 @@ pub mod envelope;
 pub mod era;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+#[cfg(feature = "http")]
 mod http_client;
 mod json;
 pub mod peer;
 pub mod redact;
 mod scan;
+#[cfg(feature = "serve")]
 pub mod serve;
 mod session;
 pub mod transport;
 pub mod view;
 
-pub use connect::{
-    ConnectError, ConnectOptions, HttpSpec, HttpTransport, StdioSpec, connect_http, connect_pipe,
-    connect_stdio,
-};
+pub use connect::{ConnectError, ConnectOptions, StdioSpec, connect_pipe, connect_stdio};
+#[cfg(feature = "http")]
+pub use connect::{HttpSpec, HttpTransport, connect_http};
 pub use json::{Json, Members};
 pub use peer::Peer;

@@ -5,6 +5,7 @@
 //! can be awaited for that.
 
 mod error;
+#[cfg(feature = "http")]
 mod http;
 mod lines;
 mod options;
@@ -15,7 +16,10 @@ mod stdio;
 mod tests;
 
 pub use error::ConnectError;
+#[cfg(feature = "http")]
 pub use http::connect_http;
-pub use options::{ConnectOptions, HttpSpec, HttpTransport, StdioSpec};
+pub use options::{ConnectOptions, StdioSpec};
+#[cfg(feature = "http")]
+pub use options::{HttpSpec, HttpTransport};
 pub use pipe::connect_pipe;
 pub use stdio::connect_stdio;

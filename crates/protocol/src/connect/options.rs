@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use crate::era::{KnownRevision, Revision};
 use crate::session::SessionLimits;
+use crate::transport::Tracer;
 use crate::transport::process::{GracePeriod, LogSink, ProcessLaunch, TaskTracker};
-use crate::transport::{Authorizer, HttpClient, HttpTarget, Tracer};
+#[cfg(feature = "http")]
+use crate::transport::{Authorizer, HttpClient, HttpTarget};
 use crate::view::send::{ClientCapabilities, ClientInfo};
 
 /// The options of a connection.
@@ -111,6 +113,7 @@ impl fmt::Debug for StdioSpec {
 }
 
 /// A server that is reached over HTTP.
+#[cfg(feature = "http")]
 #[derive(Clone)]
 pub struct HttpSpec {
     /// The address.
@@ -124,6 +127,7 @@ pub struct HttpSpec {
 }
 
 /// Prints the address as its own output does, and nothing of the credentials.
+#[cfg(feature = "http")]
 impl fmt::Debug for HttpSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpSpec")
@@ -134,6 +138,7 @@ impl fmt::Debug for HttpSpec {
 }
 
 /// Which of the two HTTP transports is tried first.
+#[cfg(feature = "http")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
     /// Streamable HTTP first, then HTTP+SSE.

@@ -15,7 +15,8 @@ use crate::session::{
     ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, SessionViolation,
     is_about_request,
 };
-use crate::transport::{ClientTransport, HttpError};
+#[cfg(feature = "http")]
+use crate::transport::ClientTransport;
 use crate::view::send;
 use crate::view::{DiscoverResult, InitializeResult};
 
@@ -73,6 +74,7 @@ pub(super) async fn probe(
                 if let Some(violation) = violation {
                     connection.core.violations.add(SessionViolation::Other(violation.into()));
                 }
+                #[cfg(feature = "http")]
                 if let ClientTransport::StreamableHttp(http) = &connection.transport {
                     http.finish_negotiation(revision);
                 }
@@ -133,9 +135,7 @@ fn next_step(
         RequestError::StreamEnded if negotiation.has_next_probe(probe) => {
             Some(negotiation.next(ProbeEvent::Failed(probe)))
         }
-        RequestError::Http(error)
-            if is_connection_closed(error) && negotiation.has_next_probe(probe) =>
-        {
+        error if error.is_connection_closed() && negotiation.has_next_probe(probe) => {
             Some(negotiation.next(ProbeEvent::Failed(probe)))
         }
         RequestError::InvalidResponse(_) => {
@@ -148,10 +148,6 @@ fn next_step(
 
 fn is_discover(probe: Probe) -> bool {
     matches!(probe, Probe::Discover(_))
-}
-
-fn is_connection_closed(error: &HttpError) -> bool {
-    matches!(error, HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. })
 }
 
 async fn send_probe(

@@ -50,9 +50,9 @@ pub struct Response {
 /// The error codes that Wharf evaluates or sends.
 pub mod code {
     /// The message was not JSON.
-    pub(crate) const PARSE: i64 = -32700;
+    pub const PARSE: i64 = -32700;
     /// The message was not a valid request.
-    pub(crate) const INVALID_REQUEST: i64 = -32600;
+    pub const INVALID_REQUEST: i64 = -32600;
     /// There is no such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The parameters are not valid for the method.

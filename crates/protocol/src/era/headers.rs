@@ -136,6 +136,7 @@ fn has_annotation(value: &Value) -> bool {
 }
 
 /// Returns the parameter that the header `Mcp-Name` repeats.
+#[cfg(any(feature = "http", feature = "serve-http"))]
 pub(crate) fn naming_parameter(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -160,6 +161,7 @@ pub(crate) fn header_value(text: &str) -> Option<HeaderValue> {
 }
 
 /// Reads a header written by [`header_value`]; `None` if it is marked as Base64 but is not valid.
+#[cfg(any(feature = "serve", test, fuzzing))]
 pub(crate) fn header_text(value: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(value.as_bytes()).ok()?.trim_matches([' ', '\t']);
     let inner = text.strip_prefix(SENTINEL.0).and_then(|rest| rest.strip_suffix(SENTINEL.1));

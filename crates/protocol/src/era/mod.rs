@@ -7,6 +7,12 @@ mod headers;
 mod negotiate;
 mod revision;
 
-pub(crate) use headers::{HeaderParameter, header_text, header_value, naming_parameter};
+pub(crate) use headers::HeaderParameter;
+#[cfg(any(feature = "serve", test, fuzzing))]
+pub(crate) use headers::header_text;
+#[cfg(any(feature = "http", test, fuzzing))]
+pub(crate) use headers::header_value;
+#[cfg(any(feature = "http", feature = "serve-http"))]
+pub(crate) use headers::naming_parameter;
 pub(crate) use negotiate::{KnownRevision, Negotiation, NegotiationStep, Probe, ProbeEvent};
 pub use revision::{Era, Revision, UnknownRevision};

@@ -8,10 +8,9 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use rustls::CertificateError;
-
 use super::redirect::RedirectRefusal;
 use super::target::{HttpTarget, UrlOrigin};
+use super::tls;
 
 /// The source of an error, of any type.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
@@ -157,7 +156,7 @@ impl HttpError {
                  address should begin with https://"
                     .to_owned()
             }
-            Self::Tls { source, .. } => tls_hint(&**source).to_owned(),
+            Self::Tls { source, .. } => tls::hint(&**source).to_owned(),
             Self::Proxy { .. } => "check `http_proxy`, `https_proxy` and `all_proxy`, or name the \
                                    host in `no_proxy`"
                 .to_owned(),
@@ -205,30 +204,6 @@ pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
         };
     }
     None
-}
-
-fn tls_hint(source: &(dyn Error + 'static)) -> &'static str {
-    let problem = match find(source) {
-        Some(rustls::Error::InvalidCertificate(problem)) => problem,
-        Some(rustls::Error::InvalidMessage(_)) => {
-            return "the server does not speak TLS there; check the port, and whether the address \
-                    should begin with http://";
-        }
-        _ => return "check the host and the port in the address",
-    };
-    match problem {
-        CertificateError::UnknownIssuer => {
-            "if the certificate comes from your own authority, put that authority's certificate \
-             into a file and name it in `SSL_CERT_FILE`"
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "the server's certificate has expired, or the clock of this machine is wrong"
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "the certificate belongs to another name; check the host in the address"
-        }
-        _ => "the server's certificate is invalid; report it to the operator of the server",
-    }
 }
 
 fn proxy_suffix(proxy: Option<&UrlOrigin>) -> String {

@@ -20,11 +20,12 @@ mod proxy;
 mod redirect;
 mod response;
 mod tasks;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 mod tunnel;
 
 mod target;
-#[cfg(test)]
+#[cfg(all(test, feature = "tls"))]
 mod tests;
 
 pub use client::HttpClient;

@@ -25,6 +25,7 @@ impl ClientTasks {
     }
 
     /// Runs blocking code on a thread for blocking tasks.
+    #[cfg(feature = "tls")]
     pub(super) async fn block<T: Send + 'static>(
         &self,
         code: impl FnOnce() -> T + Send + 'static,

@@ -3,6 +3,7 @@
 //! Reading the root certificates takes milliseconds, so they are read once, for the first secure
 //! connection, on a thread for blocking tasks.
 
+use std::error::Error;
 use std::future::{Ready, ready};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,12 @@ use std::task::{Context, Poll};
 use http::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::Connection;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 use tower_service::Service;
 
 use super::connector::ByteStream;
-use super::error::BoxError;
+use super::error::{BoxError, find};
 use super::tasks::ClientTasks;
 
 /// The TLS settings of one client, created on first use.
@@ -141,6 +142,31 @@ fn settings(roots: RootCertStore) -> Result<TlsConfigs, rustls::Error> {
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     proxy.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConfigs { server: Arc::new(server), proxy: Arc::new(proxy) })
+}
+
+/// Returns what a person can do about a failed handshake.
+pub(super) fn hint(source: &(dyn Error + 'static)) -> &'static str {
+    let problem = match find(source) {
+        Some(rustls::Error::InvalidCertificate(problem)) => problem,
+        Some(rustls::Error::InvalidMessage(_)) => {
+            return "the server does not speak TLS there; check the port, and whether the address \
+                    should begin with http://";
+        }
+        _ => return "check the host and the port in the address",
+    };
+    match problem {
+        CertificateError::UnknownIssuer => {
+            "if the certificate comes from your own authority, put that authority's certificate \
+             into a file and name it in `SSL_CERT_FILE`"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the server's certificate has expired, or the clock of this machine is wrong"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the certificate belongs to another name; check the host in the address"
+        }
+        _ => "the server's certificate is invalid; report it to the operator of the server",
+    }
 }
 
 /// A connector that returns an existing connection.

@@ -5,19 +5,24 @@
 //! from the server restarts its idle timeout, and so does an open request of the server.
 
 use std::future::Future;
+#[cfg(feature = "http")]
 use std::pin::pin;
 use std::sync::Arc;
+#[cfg(feature = "http")]
 use std::time::Duration;
 
+#[cfg(feature = "http")]
 use futures_util::future::Either;
+#[cfg(feature = "http")]
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
 use crate::Json;
 use crate::envelope;
+#[cfg(feature = "http")]
+use crate::session::Observer;
 use crate::session::{
-    ClientRequest, DeadlineTimer, Observer, RequestError, RequestOutcome, SessionCore,
-    cancel_notification,
+    ClientRequest, DeadlineTimer, RequestError, RequestOutcome, SessionCore, cancel_notification,
 };
 use crate::transport::process::StderrTail;
 use crate::transport::{ClientTransport, LineTransport, WriteError};
@@ -37,6 +42,7 @@ impl ClientConnection {
 
     /// Ends the session and waits until all its tasks and processes have ended.
     pub(crate) async fn close(&self) {
+        #[cfg(feature = "http")]
         if let ClientTransport::StreamableHttp(http) = &self.transport {
             // The future of an HTTP request is large, and this future would contain it.
             Box::pin(http.delete_session()).await;
@@ -55,6 +61,7 @@ impl ClientConnection {
     pub(crate) fn stderr_tail(&self) -> Option<&StderrTail> {
         match &self.transport {
             ClientTransport::Lines(lines) => lines.stderr(),
+            #[cfg(feature = "http")]
             ClientTransport::StreamableHttp(_) | ClientTransport::HttpSse(_) => None,
         }
     }
@@ -63,6 +70,7 @@ impl ClientConnection {
     ///
     /// The HTTP future is boxed, so that the future of a call over lines stays small: with many
     /// concurrent calls, the CPU cache is the limit.
+    #[cfg(feature = "http")]
     pub(crate) fn send_request<'a>(
         &'a self,
         request: ClientRequest<'a>,
@@ -73,6 +81,16 @@ impl ClientConnection {
                 Either::Right(Box::pin(self.request_over_http(request)))
             }
         }
+    }
+
+    /// Sends a request and waits for its response.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn send_request<'a>(
+        &'a self,
+        request: ClientRequest<'a>,
+    ) -> impl Future<Output = Result<Json, RequestError>> + Send + 'a {
+        let ClientTransport::Lines(lines) = &self.transport;
+        self.request_over_lines(lines, request)
     }
 
     /// Sends a request as a line; the session checks the deadlines of all requests.
@@ -104,6 +122,7 @@ impl ClientConnection {
     }
 
     /// Sends a request over HTTP; it is cancelled by dropping its future, so it has its own timer.
+    #[cfg(feature = "http")]
     async fn request_over_http(
         &self,
         mut request: ClientRequest<'_>,
@@ -155,7 +174,9 @@ impl ClientConnection {
         self.core.count_notification();
         match &self.transport {
             ClientTransport::Lines(lines) => lines.send_message(message),
+            #[cfg(feature = "http")]
             ClientTransport::StreamableHttp(http) => http.notify(message).await?,
+            #[cfg(feature = "http")]
             ClientTransport::HttpSse(http) => http.notify(message).await?,
         }
         Ok(())
@@ -176,6 +197,7 @@ impl ClientConnection {
 
 /// Runs `work` with a deadline; the error is the limit that was reached. `last_activity` returns
 /// the time of the last activity.
+#[cfg(feature = "http")]
 async fn with_deadline<T>(
     work: impl Future<Output = T>,
     timer: Option<DeadlineTimer>,
@@ -224,7 +246,9 @@ impl OpenRequest<'_> {
                 }
                 never_sent
             }
+            #[cfg(feature = "http")]
             ClientTransport::StreamableHttp(http) => http.cancel(self.id, self.method),
+            #[cfg(feature = "http")]
             ClientTransport::HttpSse(http) => http.cancel(self.id, self.method),
         }
     }
@@ -236,7 +260,7 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use super::*;
     use crate::session::Deadline;

@@ -9,6 +9,7 @@ use http::{HeaderName, HeaderValue};
 
 use super::connection::ClientConnection;
 use super::meta_writer::MetaWriter;
+use crate::Json;
 use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{
@@ -17,7 +18,6 @@ use crate::session::{
 };
 use crate::transport::process::StderrTail;
 use crate::view::{Implementation, ServerCapabilities};
-use crate::{Json, transport};
 
 /// What the server has said about itself, and the negotiated revision.
 #[derive(Debug, Clone)]
@@ -146,11 +146,7 @@ impl Peer {
 
     /// Returns the transport by name: `stdio`, `pipe`, `in-process`, `http` or `sse`.
     pub fn transport(&self) -> &'static str {
-        match &self.0.connection.transport {
-            transport::ClientTransport::Lines(lines) => lines.name(),
-            transport::ClientTransport::StreamableHttp(_) => "http",
-            transport::ClientTransport::HttpSse(_) => "sse",
-        }
+        self.0.connection.transport.name()
     }
 
     /// Returns the protocol violations of the server so far.

@@ -7,7 +7,6 @@ use super::{ListResult, Peer, RequestOptions};
 use crate::envelope::code;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{RequestError, SessionViolation};
-use crate::transport::ClientTransport;
 use crate::view::send::{self, CompletionRequest, Object};
 use crate::view::{
     Completion, LogLevel, Prompt, PromptResult, ProtocolViolation, ReadResult, RejectedEntry,
@@ -21,9 +20,7 @@ impl Peer {
         options: &RequestOptions,
     ) -> Result<ListResult<ToolDefinition>, RequestError> {
         let mut listing: ListResult<ToolDefinition> = self.list("tools/list", options).await?;
-        if self.era() == Era::Modern
-            && matches!(self.0.connection.transport, ClientTransport::StreamableHttp(_))
-        {
+        if self.era() == Era::Modern && self.0.connection.transport.has_headers() {
             self.learn_header_parameters(&mut listing);
         }
         Ok(listing)
@@ -73,8 +70,7 @@ impl Peer {
         let mut outcome = self.request_with_input("tools/call", &params, options, &headers).await;
         let is_mismatch = matches!(&outcome, Err(error)
             if error.error_response().is_some_and(|error| error.code == code::HEADER_MISMATCH));
-        let has_headers = self.era() == Era::Modern
-            && matches!(self.0.connection.transport, ClientTransport::StreamableHttp(_));
+        let has_headers = self.era() == Era::Modern && self.0.connection.transport.has_headers();
         // Without a new list the call would be refused again; then the error stays "not executed".
         if is_mismatch && has_headers && Box::pin(self.list_tools(options)).await.is_ok() {
             let headers = self.headers_for(name, arguments);
@@ -181,11 +177,8 @@ impl Peer {
         tool: &str,
         arguments: Option<&Object>,
     ) -> Vec<(HeaderName, HeaderValue)> {
-        let (ClientTransport::StreamableHttp(_), Some(arguments)) =
-            (&self.0.connection.transport, arguments)
-        else {
-            return Vec::new();
-        };
+        let has_headers = self.0.connection.transport.has_headers();
+        let Some(arguments) = arguments.filter(|_| has_headers) else { return Vec::new() };
         let Some(parameters) = self.header_parameters(tool) else { return Vec::new() };
         parameters.iter().filter_map(|it| it.header(arguments.as_json())).collect()
     }

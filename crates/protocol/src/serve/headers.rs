@@ -3,11 +3,16 @@
 //! A value that is not plain ASCII is encoded as `=?base64?…?=`. A request whose headers do not
 //! match its body is rejected, because a proxy may have made a decision based on the headers.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+#[cfg(feature = "serve-http")]
+use http::HeaderMap;
+use http::{HeaderName, HeaderValue};
 
+#[cfg(feature = "serve-http")]
 use crate::Json;
 use crate::envelope::{RpcError, code};
-use crate::era::{header_text, naming_parameter};
+use crate::era::header_text;
+#[cfg(feature = "serve-http")]
+use crate::era::naming_parameter;
 
 /// The prefix of headers that repeat arguments of a tool.
 const PARAM: &str = "mcp-param-";
@@ -22,6 +27,7 @@ pub struct ParamHeaders(Vec<(HeaderName, HeaderValue)>);
 pub struct MalformedHeader;
 
 impl ParamHeaders {
+    #[cfg(feature = "serve-http")]
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let is_param = |name: &HeaderName| name.as_str().starts_with(PARAM);
         let found = headers.iter().filter(|(name, _)| is_param(name));
@@ -54,6 +60,7 @@ pub fn header_mismatch(what: &str) -> RpcError {
 }
 
 /// Checks that `Mcp-Method` and `Mcp-Name` match the body.
+#[cfg(feature = "serve-http")]
 pub(crate) fn check_headers_match_body(
     headers: &HeaderMap,
     method: &str,
@@ -75,7 +82,7 @@ pub(crate) fn check_headers_match_body(
     if agrees { Ok(()) } else { Err(header_mismatch(&format!("Mcp-Name does not match {key}"))) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "serve-http"))]
 mod tests {
     use super::*;
 

@@ -76,6 +76,7 @@ impl LegacySession {
         &self.client_requests
     }
 
+    #[cfg(feature = "serve-http")]
     pub(crate) fn running_calls(&self) -> &RunningCalls {
         &self.running
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::client::SendError;
+#[cfg(feature = "serve-http")]
 use super::http::EventQueue;
 use super::stdio::OutputQueue;
 
@@ -11,6 +12,7 @@ pub(crate) enum MessageSink {
     /// Standard output.
     Pipe(Arc<OutputQueue>),
     /// The HTTP stream of one request, or of the session.
+    #[cfg(feature = "serve-http")]
     Stream(Arc<EventQueue>),
 }
 
@@ -19,6 +21,7 @@ impl MessageSink {
     pub(crate) async fn send(&self, message: Vec<u8>) -> Result<(), SendError> {
         match self {
             Self::Pipe(output) => output.send(message).await,
+            #[cfg(feature = "serve-http")]
             Self::Stream(queue) => queue.send(message).await,
         }
     }
@@ -28,6 +31,7 @@ impl MessageSink {
     pub(crate) fn send_lossy(&self, message: Vec<u8>) {
         match self {
             Self::Pipe(output) => output.send_lossy(message),
+            #[cfg(feature = "serve-http")]
             Self::Stream(queue) => queue.send_lossy(message),
         }
     }

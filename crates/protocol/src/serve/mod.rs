@@ -15,6 +15,7 @@ mod client_meta;
 mod client_requests;
 mod handshake;
 mod headers;
+#[cfg(feature = "serve-http")]
 mod http;
 mod in_process;
 mod legacy_session;
@@ -34,6 +35,7 @@ pub use change_notifier::ChangeNotifier;
 pub use client::{Client, SendError};
 pub use client_meta::missing_capability;
 pub use headers::{MalformedHeader, ParamHeaders, header_mismatch};
+#[cfg(feature = "serve-http")]
 pub use http::{BearerToken, HttpServerOptions};
 pub use legacy_session::SessionId;
 pub use request_context::{CallProgress, RequestContext};

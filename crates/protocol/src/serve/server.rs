@@ -138,6 +138,7 @@ impl ServerCore {
         &self.change_notifier
     }
 
+    #[cfg(feature = "serve-http")]
     pub(crate) fn tracker(&self) -> &TaskTracker {
         &self.tracker
     }

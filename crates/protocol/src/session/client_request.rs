@@ -13,6 +13,7 @@ pub(crate) struct ClientRequest<'a> {
     /// The method.
     pub(crate) method: &'a str,
     /// The parameters, possibly without the `_meta` that every request has.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "headers repeat parameters"))]
     pub(crate) params: Option<&'a Json>,
     /// The whole message.
     pub(crate) message: Vec<u8>,
@@ -23,6 +24,7 @@ pub(crate) struct ClientRequest<'a> {
     /// The host's value for requests that the server sends because of this one.
     pub(crate) cause: Option<RequestCause>,
     /// Headers that repeat parameters; sent only over HTTP.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP has headers"))]
     pub(crate) headers: &'a [(HeaderName, HeaderValue)],
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
+#[cfg(feature = "http")]
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -18,8 +19,8 @@ use super::pending_requests::{PendingRequests, RequestOutcome, SubscriptionAck};
 use super::server_requests::ServerRequests;
 use super::violation::{SessionViolation, SessionViolations};
 use super::{
-    ClientHandler, EndReason, RequestCause, RequestError, SessionEnd, SessionLimits, TraceEvent,
-    Tracer, callbacks,
+    ClientHandler, EndReason, RequestCause, SessionEnd, SessionLimits, TraceEvent, Tracer,
+    callbacks,
 };
 use crate::envelope::{
     self, Id, Message, Notification, Received, Request, Response, RpcError, code,
@@ -39,6 +40,7 @@ pub(crate) enum Arrival {
     /// On a stream that all requests share.
     Shared,
     /// On the stream of the response to one request.
+    #[cfg(any(feature = "http", test))]
     ResponseTo(u64),
 }
 
@@ -62,12 +64,14 @@ pub(crate) struct SessionCore {
     has_sent_message: AtomicBool,
     server_requests: ServerRequests,
     /// Permits for messages without a response that are being sent over HTTP.
+    #[cfg(feature = "http")]
     background_sends: Arc<Semaphore>,
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
 }
 
 /// How many messages without a response may be sent over HTTP at once. More are dropped: only a
 /// server that sends requests faster than it reads our responses reaches the limit.
+#[cfg(feature = "http")]
 const MAX_BACKGROUND_SENDS: usize = 256;
 
 impl SessionCore {
@@ -100,6 +104,7 @@ impl SessionCore {
             is_modern: AtomicBool::new(false),
             has_sent_message: AtomicBool::new(false),
             server_requests: ServerRequests::default(),
+            #[cfg(feature = "http")]
             background_sends: Arc::new(Semaphore::new(MAX_BACKGROUND_SENDS)),
             tracer,
         })
@@ -146,6 +151,7 @@ impl SessionCore {
     /// Tells the handler that a new session has replaced one that the server has lost.
     ///
     /// All lists may be different now, so they are announced as changed.
+    #[cfg(feature = "http")]
     pub(crate) fn announce_new_session(&self) {
         for kind in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{kind}/list_changed").into();
@@ -156,9 +162,10 @@ impl SessionCore {
     }
 
     /// Sends a message without a response over HTTP in the background; drops it at the limit.
+    #[cfg(feature = "http")]
     pub(crate) fn send_in_background(
         self: &Arc<Self>,
-        sending: impl Future<Output = Result<(), RequestError>> + Send + 'static,
+        sending: impl Future<Output = Result<(), super::RequestError>> + Send + 'static,
     ) {
         let Ok(permit) = Arc::clone(&self.background_sends).try_acquire_owned() else {
             self.violations.add(SessionViolation::Other(
@@ -373,6 +380,7 @@ impl SessionCore {
         };
         let cause = match arrival {
             Arrival::Shared => self.pending.common_cause(),
+            #[cfg(any(feature = "http", test))]
             Arrival::ResponseTo(id) => self.pending.cause(id),
         };
         let reply = self.call_handler(&method, params, cause);

@@ -8,6 +8,7 @@ use http::StatusCode;
 
 use crate::envelope::RpcError;
 use crate::era::Era;
+#[cfg(feature = "http")]
 use crate::http_client::HttpError;
 
 /// Why a request has no result.
@@ -59,6 +60,7 @@ pub enum RequestError {
         status: Option<StatusCode>,
     },
     /// The HTTP exchange failed.
+    #[cfg(feature = "http")]
     #[error(transparent)]
     Http(Arc<HttpError>),
     /// The `endpoint` event of HTTP+SSE names another origin.
@@ -92,6 +94,7 @@ pub enum RequestError {
     AfterStart(Box<Self>),
 }
 
+#[cfg(feature = "http")]
 impl From<HttpError> for RequestError {
     fn from(error: HttpError) -> Self {
         Self::Http(Arc::new(error))
@@ -120,6 +123,7 @@ impl RequestError {
     pub fn never_sent(&self) -> bool {
         match self {
             Self::TimedOut { never_sent, .. } | Self::Lost { never_sent, .. } => *never_sent,
+            #[cfg(feature = "http")]
             Self::Http(error) => error.never_sent(),
             Self::Unsendable(_) => true,
             _ => false,
@@ -138,6 +142,17 @@ impl RequestError {
                 matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
             }
             _ => self.never_sent(),
+        }
+    }
+
+    /// Tells whether the server closed an HTTP connection before the end of its response.
+    pub(crate) fn is_connection_closed(&self) -> bool {
+        match self {
+            #[cfg(feature = "http")]
+            Self::Http(error) => {
+                matches!(**error, HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. })
+            }
+            _ => false,
         }
     }
 

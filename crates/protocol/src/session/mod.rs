@@ -27,9 +27,13 @@ pub use request_cause::RequestCause;
 pub use trace::{TraceEvent, Tracer};
 pub use violation::SessionViolation;
 
-pub(crate) use self::core::{Arrival, MessageSender, SessionCore};
+#[cfg(any(feature = "http", test))]
+pub(crate) use self::core::Arrival;
+pub(crate) use self::core::{MessageSender, SessionCore};
 pub(crate) use client_request::{ClientRequest, cancel_notification};
 pub(crate) use deadline_timer::DeadlineTimer;
 pub(crate) use error::is_about_request;
-pub(crate) use pending_requests::{Observer, RequestOutcome, SubscriptionAck, wait_for_outcome};
+#[cfg(feature = "http")]
+pub(crate) use pending_requests::wait_for_outcome;
+pub(crate) use pending_requests::{Observer, RequestOutcome, SubscriptionAck};
 pub(crate) use trace::trace;

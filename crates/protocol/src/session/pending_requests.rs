@@ -50,6 +50,7 @@ impl RequestOutcome {
 }
 
 /// Waits for the outcome of a pending request.
+#[cfg(feature = "http")]
 pub(crate) async fn wait_for_outcome(
     answer: oneshot::Receiver<RequestOutcome>,
 ) -> Result<Json, RequestError> {
@@ -219,6 +220,7 @@ impl PendingRequests {
     }
 
     /// Removes a request; `false` if it already has an outcome.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn remove(&self, id: u64) -> bool {
         let entry = self.table().entries.remove(&id);
         entry.is_some()
@@ -232,6 +234,7 @@ impl PendingRequests {
     }
 
     /// Returns the cause of a pending request.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn cause(&self, id: u64) -> Option<RequestCause> {
         self.table().entries.get(&id)?.cause.clone()
     }
@@ -308,6 +311,7 @@ impl PendingRequests {
     }
 
     /// Returns when the server last sent progress for a request.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn last_activity(&self, id: u64) -> Option<Instant> {
         self.table().entries.get(&id)?.last_activity
     }

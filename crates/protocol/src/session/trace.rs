@@ -6,9 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "http")]
 use http::{HeaderMap, Method, StatusCode};
 
 use super::callbacks;
+#[cfg(feature = "http")]
 use crate::http_client::HttpTarget;
 
 /// Gets everything that is sent and received on a connection. It is called in the tasks that read
@@ -27,6 +29,7 @@ pub enum TraceEvent<'a> {
     /// A message of the server, or other text in its place.
     Received(&'a [u8]),
     /// An HTTP request; its body follows as a separate event.
+    #[cfg(feature = "http")]
     HttpRequest {
         /// The method.
         method: &'a Method,
@@ -36,6 +39,7 @@ pub enum TraceEvent<'a> {
         headers: &'a HeaderMap,
     },
     /// The head of an HTTP response.
+    #[cfg(feature = "http")]
     HttpResponse {
         /// The status.
         status: StatusCode,
@@ -50,10 +54,12 @@ impl fmt::Debug for TraceEvent<'_> {
         match self {
             Self::Sent(text) => write!(f, "Sent({} bytes)", text.len()),
             Self::Received(text) => write!(f, "Received({} bytes)", text.len()),
+            #[cfg(feature = "http")]
             Self::HttpRequest { method, target, headers } => {
                 let names: Vec<_> = headers.keys().collect();
                 write!(f, "HttpRequest({method} {target:?} {names:?})")
             }
+            #[cfg(feature = "http")]
             Self::HttpResponse { status, headers } => {
                 let names: Vec<_> = headers.keys().collect();
                 write!(f, "HttpResponse({status} {names:?})")

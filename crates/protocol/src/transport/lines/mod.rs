@@ -13,6 +13,7 @@ mod stdin_pipe;
 mod stream_reader;
 mod writer;
 
+#[cfg(any(feature = "serve", test, fuzzing))]
 pub(crate) use line_buffer::{LimitedLine, LineBuffer};
 pub(crate) use line_transport::LineTransport;
 pub(super) use message_reader::{MessageReader, YIELD_AFTER};

@@ -82,6 +82,7 @@ impl Pipe {
     }
 
     /// Marks the other side as a server in this process.
+    #[cfg(feature = "serve")]
     pub(crate) fn in_process(self) -> Self {
         Self { name: "in-process", ..self }
     }
