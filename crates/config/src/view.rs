@@ -1,6 +1,8 @@
 //! The JSON form of the catalog, as printed with `--json`; secrets are redacted.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 
 use crate::catalog::{Catalog, Server};
 use crate::env::Env;
@@ -91,8 +93,43 @@ pub struct CatalogServerView<'a> {
     pub problems: &'a [Problem],
 }
 
-/// Names and values in the order of the file.
-pub type NamedValues = serde_json::Map<String, serde_json::Value>;
+/// Names and values in the order of the file; an object in JSON.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NamedValues(Vec<(String, String)>);
+
+impl NamedValues {
+    /// Iterates over names and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+/// Of equal names the last value is kept.
+impl FromIterator<(String, String)> for NamedValues {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(pairs: I) -> Self {
+        let mut named: Vec<(String, String)> = Vec::new();
+        for (name, value) in pairs {
+            match named.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = value,
+                None => named.push((name, value)),
+            }
+        }
+        Self(named)
+    }
+}
+
+/// Shows the names only: a revealed value may be a secret.
+impl fmt::Debug for NamedValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Serialize for NamedValues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
 
 /// A listing of servers.
 #[derive(Debug, Serialize)]
@@ -119,7 +156,7 @@ impl<'a> CatalogServerView<'a> {
         let fields = &definition.fields;
         let text = |written: &WrittenText| written.text.clone();
         let hidden = |pairs: &[(String, WrittenText)]| -> Option<NamedValues> {
-            let redacted = pairs.iter().map(|(name, _)| (name.clone(), REDACTED.into()));
+            let redacted = pairs.iter().map(|(name, _)| (name.clone(), REDACTED.to_owned()));
             (!pairs.is_empty()).then(|| redacted.collect())
         };
         let is_local = fields.command.is_some();
@@ -160,7 +197,7 @@ impl<'a> CatalogServerView<'a> {
         let mut view = Self::of(server);
         let revealed = |pairs: &[(String, ConfigValue)]| -> Option<NamedValues> {
             let sent = pairs.iter().filter(|(_, value)| !matches!(value, ConfigValue::Omitted(_)));
-            let revealed = sent.map(|(name, value)| (name.clone(), reveal(value, env).into()));
+            let revealed = sent.map(|(name, value)| (name.clone(), reveal(value, env)));
             (!pairs.is_empty()).then(|| revealed.collect())
         };
         match server.spec.as_ref().map(|spec| &spec.transport) {

@@ -144,9 +144,8 @@ fn add_list(lines: &mut Lines, label: &str, values: &[String]) {
 }
 
 fn add_pairs(lines: &mut Lines, label: &str, pairs: Option<&NamedValues>, between: &str) {
-    for (index, (name, value)) in pairs.into_iter().flatten().enumerate() {
+    for (index, (name, value)) in pairs.into_iter().flat_map(NamedValues::iter).enumerate() {
         let label = if index == 0 { label } else { "" };
-        let value = value.as_str().unwrap_or_default();
         lines.labelled(label, &format!("{}{between}{}", clean(name), clean(value)));
     }
 }

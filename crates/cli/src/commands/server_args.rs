@@ -7,8 +7,8 @@
 use std::io::Read;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value, json};
 use wharf_config::Secret;
+use wharf_config::edit::{JsonObject, JsonValue};
 
 use super::{Failure, Invocation};
 use crate::ui::{Ui, phrase};
@@ -51,7 +51,7 @@ enum RemoteKind {
 /// A server that was described on the command line.
 pub(crate) struct ParsedServer {
     /// The entry, in the format of Wharf's own file.
-    pub(crate) entry: Value,
+    pub(crate) entry: JsonValue,
     /// The bearer token.
     pub(crate) token: Option<Secret>,
 }
@@ -121,27 +121,27 @@ impl ServerArgs {
         })
     }
 
-    fn local(&self, command: &str, rest: &[String]) -> Result<Value, Failure> {
+    fn local(&self, command: &str, rest: &[String]) -> Result<JsonValue, Failure> {
         if !self.header.is_empty() || self.transport.is_some() {
             return Err(usage_error(
                 "--header and --transport require --url",
                 "use --env for a local server",
             ));
         }
-        let mut entry = Map::new();
-        entry.insert("command".to_owned(), command.into());
+        let mut entry = JsonObject::new();
+        entry.insert("command", command);
         if !rest.is_empty() {
-            entry.insert("args".to_owned(), json!(rest));
+            entry.insert("args", rest.to_vec());
         }
         let env = pairs(&self.env, |word| word.split_once('='), "--env takes NAME=VALUE")?;
         if !env.is_empty() {
-            entry.insert("env".to_owned(), env.into());
+            entry.insert("env", env);
         }
-        Ok(Value::Object(entry))
+        Ok(entry.into())
     }
 
     /// Returns the entry of a remote server, and the token from an `Authorization` header.
-    fn remote(&self, url: &str) -> Result<(Value, Option<Secret>), Failure> {
+    fn remote(&self, url: &str) -> Result<(JsonValue, Option<Secret>), Failure> {
         if !self.env.is_empty() {
             return Err(usage_error(
                 "--env requires -- <command...>",
@@ -152,19 +152,22 @@ impl ServerArgs {
             None | Some(RemoteKind::Http) => "http",
             Some(RemoteKind::Sse) => "sse",
         };
-        let mut entry = json!({ "type": kind, "url": url });
+        let mut entry = JsonObject::new();
+        entry.insert("type", kind);
+        entry.insert("url", url);
         let mut headers = pairs(&self.header, split_header, "--header takes NAME=VALUE")?;
         let bearer = take_literal_bearer(&mut headers);
         if !headers.is_empty() {
-            entry["headers"] = headers.into();
+            entry.insert("headers", headers);
         }
-        Ok((entry, bearer))
+        Ok((entry.into(), bearer))
     }
 }
 
 /// Takes a literal bearer token out of the headers, because a token must not be written to a file.
-fn take_literal_bearer(headers: &mut Map<String, Value>) -> Option<Secret> {
-    let name = headers.keys().find(|name| name.eq_ignore_ascii_case("authorization"))?.clone();
+fn take_literal_bearer(headers: &mut JsonObject) -> Option<Secret> {
+    let is_authorization = |name: &&String| name.eq_ignore_ascii_case("authorization");
+    let name = headers.iter().map(|(name, _)| name).find(is_authorization)?.clone();
     let (scheme, token) = headers.get(&name)?.as_str()?.split_once(' ')?;
     let is_literal = scheme.eq_ignore_ascii_case("bearer") && !token.contains("${");
     let token = is_literal.then(|| Secret::new(token.trim()))?;
@@ -182,13 +185,13 @@ fn pairs(
     words: &[String],
     split: fn(&str) -> Option<(&str, &str)>,
     message: &'static str,
-) -> Result<Map<String, Value>, Failure> {
+) -> Result<JsonObject, Failure> {
     let split = |word: &String| {
         let (name, value) = split(word)?;
         let name = name.trim();
-        (!name.is_empty()).then(|| (name.to_owned(), Value::from(value)))
+        (!name.is_empty()).then(|| (name.to_owned(), JsonValue::from(value)))
     };
-    let pairs: Option<Map<String, Value>> = words.iter().map(split).collect();
+    let pairs: Option<JsonObject> = words.iter().map(split).collect();
     pairs.ok_or_else(|| usage_error(message, "write the name, an equals sign and the value"))
 }
 

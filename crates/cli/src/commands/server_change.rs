@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
-use serde_json::Value;
+use wharf_config::edit::JsonValue;
 use wharf_config::manage::{self, AddRequest, ChangeSummary, ConfigScope, ManageError};
 use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
@@ -98,9 +98,9 @@ fn is_off(name: &str, invocation: &Invocation) -> bool {
 }
 
 /// Returns the names of the values that look like a literal secret.
-fn literal_secrets(entry: &Value, env: &Env) -> Vec<String> {
+fn literal_secrets(entry: &JsonValue, env: &Env) -> Vec<String> {
     let groups = ["env", "headers"].into_iter().filter_map(|group| entry.get(group)?.as_object());
-    let is_literal = |value: &Value| {
+    let is_literal = |value: &JsonValue| {
         value.as_str().is_some_and(|text| {
             !text.contains("${") && !text.starts_with('!') && env.nonempty_variable(text).is_none()
         })

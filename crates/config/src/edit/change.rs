@@ -1,7 +1,6 @@
 //! The changes to a file, the errors of a change, and [`apply`], which makes the changes.
 
-use serde_json::Value;
-
+use super::json_value::JsonValue;
 use super::{json, toml};
 use crate::document::{self, Notation, SyntaxError};
 
@@ -15,7 +14,7 @@ pub enum Change {
         /// The keys that lead to the value.
         path: Vec<String>,
         /// The value. TOML has no null, so nulls are omitted there.
-        value: Value,
+        value: JsonValue,
     },
     /// Removes a key, if it exists, with its line and the comment on that line.
     Remove {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::change::{Change, EditError};
+use super::json_value::JsonValue;
 use super::json_write::{MultilineWriter, quote, wrap, write_line};
 use super::sequence::{Placement, Sequence};
 use super::source_text::{self, Splices};
@@ -63,7 +62,7 @@ impl<'t> JsonFile<'t> {
         Ok(Self { text, root: tree::of_json(text)?, comments })
     }
 
-    fn set(&self, path: &[String], value: &Value) -> Result<String, EditError> {
+    fn set(&self, path: &[String], value: &JsonValue) -> Result<String, EditError> {
         let Some(root) = &self.root else {
             return Ok(self.begin(&wrap(path, value)));
         };
@@ -108,7 +107,7 @@ impl<'t> JsonFile<'t> {
 
     fn include(&self, path: &[String], item: &str) -> Result<String, EditError> {
         let Some((list, items)) = self.list(path)? else {
-            return self.set(path, &Value::Array(vec![item.into()]));
+            return self.set(path, &JsonValue::Array(vec![item.into()]));
         };
         if items.iter().any(|own| is_text(own, item)) {
             return Ok(self.text.to_owned());
@@ -165,7 +164,7 @@ impl<'t> JsonFile<'t> {
     }
 
     /// Returns the text of a file that had no value: its comments, then the value.
-    fn begin(&self, value: &Value) -> String {
+    fn begin(&self, value: &JsonValue) -> String {
         let newline = source_text::line_ending(self.text);
         let comments = &self.text[..source_text::trimmed_length(self.text)];
         let gap = if comments.is_empty() { "" } else { newline };
@@ -173,7 +172,7 @@ impl<'t> JsonFile<'t> {
         format!("{comments}{gap}{object}{newline}")
     }
 
-    fn append_member(&self, parent: &Tree, key: &str, value: &Value) -> String {
+    fn append_member(&self, parent: &Tree, key: &str, value: &JsonValue) -> String {
         let sequence = self.sequence(parent);
         let unit = self.indentation_unit();
         let colon = self.colon(parent);
@@ -220,7 +219,7 @@ impl<'t> JsonFile<'t> {
         }
     }
 
-    fn render(&self, value: &Value, style: &ValueStyle) -> String {
+    fn render(&self, value: &JsonValue, style: &ValueStyle) -> String {
         let mut out = String::new();
         match style {
             ValueStyle::Line { colon, comma } => write_line(&mut out, value, colon, comma),
@@ -287,12 +286,12 @@ impl<'t> JsonFile<'t> {
     }
 }
 
-fn put(whole: &mut Value, path: &[String], value: &Value) {
+fn put(whole: &mut JsonValue, path: &[String], value: &JsonValue) {
     let Some((key, rest)) = path.split_first() else { return };
-    match whole.get_mut(key) {
+    match whole.as_object_mut().and_then(|members| members.get_mut(key)) {
         Some(inner) if !rest.is_empty() => put(inner, rest, value),
         _ => {
-            if let Value::Object(members) = whole {
+            if let JsonValue::Object(members) = whole {
                 members.insert(key.clone(), wrap(rest, value));
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Short lists of scalars are on one line, as people write `args`.
 
-use serde_json::{Map, Value};
+use super::json_value::JsonValue;
 
 /// Lists of scalars that are longer than this get one line per item.
 const LINE_WIDTH: usize = 100;
@@ -16,10 +16,10 @@ pub(super) struct MultilineWriter<'t> {
 
 impl MultilineWriter<'_> {
     /// Writes a value that begins on a line with this indentation.
-    pub(super) fn write(&self, out: &mut String, value: &Value, indentation: &str) {
+    pub(super) fn write(&self, out: &mut String, value: &JsonValue, indentation: &str) {
         let inner = format!("{indentation}{}", self.unit);
         match value {
-            Value::Object(members) if !members.is_empty() => {
+            JsonValue::Object(members) if !members.is_empty() => {
                 out.push('{');
                 for (index, (key, value)) in members.iter().enumerate() {
                     self.next_line(out, index, &inner);
@@ -30,7 +30,7 @@ impl MultilineWriter<'_> {
                 self.next_line(out, 0, indentation);
                 out.push('}');
             }
-            Value::Array(items) if !items.is_empty() && !fits_on_a_line(items) => {
+            JsonValue::Array(items) if !items.is_empty() && !fits_on_a_line(items) => {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {
                     self.next_line(out, index, &inner);
@@ -52,9 +52,9 @@ impl MultilineWriter<'_> {
 }
 
 /// Writes a value on one line.
-pub(super) fn write_line(out: &mut String, value: &Value, colon: &str, comma: &str) {
+pub(super) fn write_line(out: &mut String, value: &JsonValue, colon: &str, comma: &str) {
     match value {
-        Value::Object(members) => {
+        JsonValue::Object(members) => {
             out.push('{');
             for (index, (key, value)) in members.iter().enumerate() {
                 if index > 0 {
@@ -67,7 +67,7 @@ pub(super) fn write_line(out: &mut String, value: &Value, colon: &str, comma: &s
             }
             out.push('}');
         }
-        Value::Array(items) => {
+        JsonValue::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
@@ -82,19 +82,17 @@ pub(super) fn write_line(out: &mut String, value: &Value, colon: &str, comma: &s
     }
 }
 
-fn fits_on_a_line(items: &[Value]) -> bool {
+fn fits_on_a_line(items: &[JsonValue]) -> bool {
     let length: usize = items.iter().map(|item| item.to_string().chars().count() + 2).sum();
-    length <= LINE_WIDTH && items.iter().all(|item| !item.is_array() && !item.is_object())
+    length <= LINE_WIDTH && items.iter().all(|item| item.as_array().is_none() && !item.is_object())
 }
 
 /// Writes a JSON string; TOML has the same escapes.
 pub(super) fn quote(text: &str) -> String {
-    Value::from(text).to_string()
+    JsonValue::from(text).to_string()
 }
 
 /// Wraps a value in objects for missing keys.
-pub(super) fn wrap(path: &[String], value: &Value) -> Value {
-    path.iter()
-        .rev()
-        .fold(value.clone(), |value, key| Value::Object(Map::from_iter([(key.clone(), value)])))
+pub(super) fn wrap(path: &[String], value: &JsonValue) -> JsonValue {
+    path.iter().rev().fold(value.clone(), |value, key| JsonValue::object([(key.as_str(), value)]))
 }

@@ -7,6 +7,7 @@
 mod change;
 mod diff;
 mod json;
+mod json_value;
 mod json_write;
 mod redact;
 mod sequence;
@@ -22,4 +23,5 @@ mod tree;
 
 pub use change::{Change, EditError, apply};
 pub use diff::diff;
+pub use json_value::{JsonObject, JsonValue};
 pub use redact::{CONTENT_NOT_SHOWN, redact};

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value as Json};
 use toml_edit::{Array, Document, Value};
 
 use super::change::{Change, EditError};
+use super::json_value::{JsonObject, JsonValue};
 use super::source_text::{self, Splices};
 use super::toml_inline::{self, InlineParent, InlineTarget};
 use super::toml_layout::{SectionKind, TomlEntry, TomlLayout, TomlSection};
@@ -70,7 +70,7 @@ fn locate<'d>(
     Ok(if is_table { TomlTarget::Table } else { TomlTarget::Absent })
 }
 
-fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
+fn set(text: &str, path: &[String], value: &JsonValue) -> Result<String, EditError> {
     if value.is_null() {
         return remove(text, path);
     }
@@ -90,7 +90,7 @@ fn set(text: &str, path: &[String], value: &Json) -> Result<String, EditError> {
             Ok(splices.apply(text))
         }
         (TomlTarget::Inline(parent), _) if !parent.has_below() => Ok(parent.add(text, value)),
-        (TomlTarget::Table, Json::Object(members)) if !is_list => {
+        (TomlTarget::Table, JsonValue::Object(members)) if !is_list => {
             Ok(replace_table(text, &layout, path, members))
         }
         (TomlTarget::Inline(_) | TomlTarget::Table, _) => {
@@ -131,7 +131,7 @@ fn remove(text: &str, path: &[String]) -> Result<String, EditError> {
 fn include(text: &str, path: &[String], item: &str) -> Result<String, EditError> {
     let document = tree::toml_document(text)?;
     match list(text, &TomlLayout::of(&document), path)? {
-        None => set(text, path, &Json::Array(vec![item.into()])),
+        None => set(text, path, &JsonValue::Array(vec![item.into()])),
         Some(array) if array.iter().any(|own| own.as_str() == Some(item)) => Ok(text.to_owned()),
         Some(array) => Ok(toml_inline::include(text, array, item)),
     }
@@ -177,7 +177,7 @@ fn replace_table(
     text: &str,
     layout: &TomlLayout<'_>,
     path: &[String],
-    members: &Map<String, Json>,
+    members: &JsonObject,
 ) -> String {
     let mut splices = Splices::default();
     let (dotted, sections) = (layout.dotted_below(path), layout.sections_below(path));
@@ -185,7 +185,7 @@ fn replace_table(
         let own = &path[layout.sections[first.section].path.len()..];
         let at = first.start + source_text::indentation(text, first.start).len();
         let end = first.value.span().map_or(at, |span| span.end);
-        splices.replace(at..end, toml_write::pair(own, &Json::Object(members.clone())));
+        splices.replace(at..end, toml_write::pair(own, &JsonValue::Object(members.clone())));
     } else if let Some(first) = sections.first() {
         let tables = toml_write::tables(path, members, source_text::line_ending(text));
         splices.replace(first.start..first.end, tables);
@@ -224,7 +224,7 @@ fn skip_blank_lines(text: &str, at: usize) -> usize {
     source_text::line_start(text, text.len() - text[at..].trim_start().len()).max(at)
 }
 
-fn value_at(document: &Document<&str>, path: &[String]) -> Option<Json> {
+fn value_at(document: &Document<&str>, path: &[String]) -> Option<JsonValue> {
     let item = path.iter().try_fold(document.as_item(), |item, key| item.get(key))?;
     Some(tree::toml_item(item).to_value())
 }

@@ -1,14 +1,18 @@
 //! Adds missing keys to TOML: a line to a section, or sections to the file.
 
-use serde_json::{Map, Value as Json};
-
+use super::json_value::{JsonObject, JsonValue};
 use super::json_write::wrap;
 use super::source_text::{self, Splices};
 use super::toml_layout::TomlLayout;
 use super::toml_write;
 
 /// Adds a missing key in the form of its neighbours: dotted key, line or section.
-pub(super) fn add(text: &str, layout: &TomlLayout<'_>, path: &[String], value: &Json) -> String {
+pub(super) fn add(
+    text: &str,
+    layout: &TomlLayout<'_>,
+    path: &[String],
+    value: &JsonValue,
+) -> String {
     let number = layout.section_above(path);
     let section = &layout.sections[number];
     if let Some((entry, shared)) = layout.dotted_beside(path)
@@ -19,9 +23,9 @@ pub(super) fn add(text: &str, layout: &TomlLayout<'_>, path: &[String], value: &
         return add_line(text, entry.end, source_text::indentation(text, entry.start), &line);
     }
     match (value, path.split_last()) {
-        (Json::Object(members), _) => add_tables(text, layout, path, members),
+        (JsonValue::Object(members), _) => add_tables(text, layout, path, members),
         (_, Some((key, parents))) if parents.len() > section.path.len() => {
-            let members = Map::from_iter([(key.clone(), value.clone())]);
+            let members = JsonObject::from_iter([(key.clone(), value.clone())]);
             add_tables(text, layout, parents, &members)
         }
         _ => {
@@ -67,7 +71,7 @@ fn add_tables(
     text: &str,
     layout: &TomlLayout<'_>,
     path: &[String],
-    members: &Map<String, Json>,
+    members: &JsonObject,
 ) -> String {
     let newline = source_text::line_ending(text);
     let tables = toml_write::tables(path, members, newline);

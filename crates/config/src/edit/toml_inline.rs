@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use serde_json::Value as Json;
 use toml_edit::{Array, InlineTable, Value};
 
+use super::json_value::JsonValue;
 use super::json_write::wrap;
 use super::sequence::{Placement, Sequence};
 use super::source_text;
@@ -55,7 +55,7 @@ impl InlineParent<'_> {
     }
 
     /// Adds a value under the rest of the path, which has no entry.
-    pub(super) fn add(&self, text: &str, value: &Json) -> String {
+    pub(super) fn add(&self, text: &str, value: &JsonValue) -> String {
         let entries = entries(self.table);
         // A table of dotted keys can be extended only with dotted keys.
         let shared = entries

@@ -1,7 +1,6 @@
 //! Formats new TOML: keys, values on one line, and tables with headers.
 
-use serde_json::{Map, Value};
-
+use super::json_value::{JsonObject, JsonValue};
 use super::json_write::quote;
 
 /// Writes a dotted key; quotes the parts that need it.
@@ -24,23 +23,23 @@ pub(super) fn string(text: &str) -> String {
 }
 
 /// Writes a value on one line.
-pub(super) fn value(value: &Value) -> String {
+pub(super) fn value(value: &JsonValue) -> String {
     match value {
-        Value::Object(members) if members.is_empty() => "{}".to_owned(),
-        Value::Object(members) => {
+        JsonValue::Object(members) if members.is_empty() => "{}".to_owned(),
+        JsonValue::Object(members) => {
             let members: Vec<String> = members
                 .iter()
                 .map(|(name, value)| pair(std::slice::from_ref(name), value))
                 .collect();
             format!("{{ {} }}", members.join(", "))
         }
-        Value::Array(items) => {
+        JsonValue::Array(items) => {
             let items: Vec<String> = items.iter().map(self::value).collect();
             format!("[{}]", items.join(", "))
         }
-        Value::String(text) => string(text),
+        JsonValue::String(text) => string(text),
         // TOML integers have 64 bits with a sign; larger numbers must be floats.
-        Value::Number(number) if number.as_u64().is_some_and(|n| i64::try_from(n).is_err()) => {
+        JsonValue::Number(number) if number.as_u64().is_some_and(|n| i64::try_from(n).is_err()) => {
             number.as_f64().map_or_else(|| number.to_string(), |number| format!("{number:?}"))
         }
         scalar => scalar.to_string(),
@@ -48,20 +47,21 @@ pub(super) fn value(value: &Value) -> String {
 }
 
 /// Writes a key and its value.
-pub(super) fn pair(path: &[String], value: &Value) -> String {
+pub(super) fn pair(path: &[String], value: &JsonValue) -> String {
     format!("{} = {}", key(path), self::value(value))
 }
 
 /// Writes a table and the tables in it with their headers, without a final line end. A table that
 /// contains only tables gets no header.
-pub(super) fn tables(path: &[String], members: &Map<String, Value>, newline: &str) -> String {
+pub(super) fn tables(path: &[String], members: &JsonObject, newline: &str) -> String {
     let mut out = String::new();
     write_tables(&mut out, path, members, newline);
     out
 }
 
-fn write_tables(out: &mut String, path: &[String], members: &Map<String, Value>, newline: &str) {
-    let holds_only_tables = !members.is_empty() && members.values().all(Value::is_object);
+fn write_tables(out: &mut String, path: &[String], members: &JsonObject, newline: &str) {
+    let holds_only_tables =
+        !members.is_empty() && members.iter().all(|(_, value)| value.is_object());
     if !holds_only_tables {
         if !out.is_empty() {
             out.push_str(newline);
@@ -76,21 +76,21 @@ fn write_tables(out: &mut String, path: &[String], members: &Map<String, Value>,
         }
     }
     for (name, value) in members {
-        if let Value::Object(members) = value {
+        if let JsonValue::Object(members) = value {
             write_tables(out, &[path, std::slice::from_ref(name)].concat(), members, newline);
         }
     }
 }
 
 /// Removes all nulls, which TOML does not have.
-pub(super) fn without_nulls(value: &Value) -> Value {
+pub(super) fn without_nulls(value: &JsonValue) -> JsonValue {
     match value {
-        Value::Object(members) => members
+        JsonValue::Object(members) => members
             .iter()
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.clone(), without_nulls(value)))
             .collect(),
-        Value::Array(items) => {
+        JsonValue::Array(items) => {
             items.iter().filter(|item| !item.is_null()).map(without_nulls).collect()
         }
         scalar => scalar.clone(),

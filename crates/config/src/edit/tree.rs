@@ -7,10 +7,10 @@ use std::ops::Range;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions};
-use serde_json::Value;
 use toml_edit::{Document, Item, Table, TableLike};
 
 use super::change::EditError;
+use super::json_value::JsonValue;
 use crate::document::SyntaxError;
 
 /// A value and its byte range.
@@ -65,14 +65,12 @@ impl Tree {
     }
 
     /// Converts to a JSON value.
-    pub(super) fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> JsonValue {
         match &self.shape {
-            Shape::Null => Value::Null,
-            Shape::Bool(truth) => Value::Bool(*truth),
-            Shape::Number(digits) => {
-                serde_json::from_str(digits).unwrap_or_else(|_| Value::String(digits.clone()))
-            }
-            Shape::String(text) => Value::String(text.clone()),
+            Shape::Null => JsonValue::Null,
+            Shape::Bool(truth) => JsonValue::Bool(*truth),
+            Shape::Number(digits) => JsonValue::number(digits),
+            Shape::String(text) => JsonValue::String(text.clone()),
             Shape::List(items) => items.iter().map(Self::to_value).collect(),
             Shape::Map(members) => {
                 members.iter().map(|member| (member.key.clone(), member.value.to_value())).collect()

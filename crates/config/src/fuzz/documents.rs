@@ -95,8 +95,8 @@ pub(super) fn is_same(ours: &Node, theirs: &Json) -> bool {
         }
         (Value::Map(ours), Json::Object(theirs)) => {
             ours.0.len() == theirs.len()
-                && ours.iter().zip(theirs).all(|((key, ours), (other, theirs))| {
-                    key.text == *other && is_same(ours, theirs)
+                && ours.iter().all(|(key, ours)| {
+                    theirs.get(&key.text).is_some_and(|theirs| is_same(ours, theirs))
                 })
         }
         _ => false,

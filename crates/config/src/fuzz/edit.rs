@@ -1,9 +1,9 @@
 //! Fuzz targets for edits: a change is applied, is idempotent, and changes nothing else.
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::document::{self, Map, Node, Notation, Value};
-use crate::edit::{CONTENT_NOT_SHOWN, Change, EditError, apply, diff, redact};
+use crate::edit::{CONTENT_NOT_SHOWN, Change, EditError, JsonValue, apply, diff, redact};
 
 use super::canary::{self, CANARY};
 use super::documents::is_same;
@@ -116,10 +116,12 @@ impl File<'_> {
             items.iter().any(|own| own.as_str() == Some(item))
         };
         match change {
-            Change::Set { value: Json::Null, .. } if self.notation == Notation::Toml => {
+            Change::Set { value: JsonValue::Null, .. } if self.notation == Notation::Toml => {
                 at.is_none()
             }
-            Change::Set { value, .. } => at.is_some_and(|node| is_same(node, value)),
+            Change::Set { value, .. } => {
+                at.is_some_and(|node| is_same(node, &value.clone().into()))
+            }
             Change::Remove { .. } => at.is_none(),
             Change::Include { item, .. } => has(item),
             Change::Exclude { item, .. } => !has(item),
@@ -168,17 +170,18 @@ fn any_change(path: Vec<String>, text: &str, choice: &mut SeededChoice) -> Chang
     }
 }
 
-fn any_value(part: String, choice: &mut SeededChoice) -> Json {
-    match choice.below(8) {
-        0 => Json::Null,
+fn any_value(part: String, choice: &mut SeededChoice) -> JsonValue {
+    let value = match choice.below(8) {
+        0 => json!(null),
         1 => json!(5),
         2 => json!([]),
         3 => json!({}),
         4 => json!([part, { "a": part }]),
         5 => json!({ "command": "npx", "args": ["-y", part], "env": { "A": part } }),
         6 => json!({ "a": { "b": { "c": true } } }),
-        _ => part.into(),
-    }
+        _ => json!(part),
+    };
+    value.into()
 }
 
 fn path_of(change: &Change) -> &[String] {

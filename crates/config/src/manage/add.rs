@@ -1,11 +1,9 @@
 //! Adds a server to one of Wharf's own files.
 
-use serde_json::{Value, json};
-
 use crate::catalog::{DefinitionState, LoadOptions, load};
 use crate::credentials::Credentials;
-use crate::document::{Node, Notation, parse};
-use crate::edit::Change;
+use crate::document::{Node, SyntaxError};
+use crate::edit::{Change, JsonValue};
 use crate::env::Env;
 use crate::named_files::NamedFiles;
 use crate::problem::Problem;
@@ -25,7 +23,7 @@ pub struct AddRequest {
     /// Its name.
     pub name: String,
     /// The entry, with the fields of Wharf's own files.
-    pub entry: Value,
+    pub entry: JsonValue,
     /// A token for the credential store.
     pub token: Option<Secret>,
     /// The file to change.
@@ -54,7 +52,7 @@ pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError>
         let mut credentials = Credentials::load(env)?;
         let id = credentials.add_bearer(&resource, &token)?;
         credentials.save()?;
-        entry["auth"] = json!({ "type": "bearer", "credentialId": id });
+        entry.set("auth", bearer(&id));
         stored = Some(id);
     }
     let set = Change::Set { path: native_keys(name), value: entry };
@@ -77,12 +75,13 @@ pub fn add(env: &Env, request: AddRequest) -> Result<ChangeSummary, ManageError>
 }
 
 /// Reads the entry as it will be read from the file, and fails if it is not valid.
-fn check(env: &Env, name: &str, entry: &Value) -> Result<Option<ServerSpec>, ManageError> {
+fn check(env: &Env, name: &str, entry: &JsonValue) -> Result<Option<ServerSpec>, ManageError> {
     let invalid = |reason: &str, hint| ManageError::Invalid { reason: reason.to_owned(), hint };
     if !entry.is_object() {
         return Err(invalid("the entry must be a JSON object", None));
     }
-    let alone = json!({ "mcpServers": { name: entry } }).to_string();
+    let servers = JsonValue::object([(name, entry.clone())]);
+    let alone = JsonValue::object([("mcpServers", servers)]).to_string();
     let alone = env.clone().with_variable("WHARF_MCP_SERVERS", alone);
     let catalog = load(&alone, LoadOptions::default())?;
     let Some(server) = catalog.servers.into_iter().next() else { return Ok(None) };
@@ -114,6 +113,11 @@ pub(super) fn resource_of(spec: Option<&ServerSpec>) -> Result<String, ManageErr
     }
 }
 
+/// Makes the `auth` of an entry whose token is in the credential store.
+pub(super) fn bearer(id: &str) -> JsonValue {
+    JsonValue::object([("type", "bearer"), ("credentialId", id)])
+}
+
 /// Returns the reference to a stored token in an entry.
 pub(super) fn credential_of(entry: &Node) -> Option<&str> {
     entry.pointer(&["auth", "credentialId"])?.as_str()
@@ -129,12 +133,11 @@ pub(super) fn remove_credential(env: &Env, id: &str) -> Result<(), ManageError> 
 }
 
 /// Parses an entry from JSON, which may have comments.
-pub fn entry_from_json(text: &str) -> Result<Value, ManageError> {
-    let parsed = parse(text, Notation::Json).map_err(|error| ManageError::Invalid {
+pub fn entry_from_json(text: &str) -> Result<JsonValue, ManageError> {
+    text.parse().map_err(|error: SyntaxError| ManageError::Invalid {
         reason: format!("{error} (line {}, column {})", error.line, error.column),
         hint: Some(
             "give a JSON object such as {\"command\": \"npx\", \"args\": [\"…\"]}".to_owned(),
         ),
-    })?;
-    Ok(super::native::json_of(&parsed.root))
+    })
 }

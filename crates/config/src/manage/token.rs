@@ -1,8 +1,6 @@
 //! Stores or replaces the token of a server in one of Wharf's own files; the rest of its entry
 //! stays unchanged.
 
-use serde_json::json;
-
 use crate::catalog::{DefinitionState, LoadOptions, Server};
 use crate::credentials::Credentials;
 use crate::edit::Change;
@@ -14,7 +12,7 @@ use crate::source::Level;
 use crate::spec;
 use crate::store;
 
-use super::add::{credential_of, resource_of};
+use super::add::{bearer, credential_of, resource_of};
 use super::{
     ChangeSummary, ConfigScope, ManageError, edit_file, ensure_in_project, load_for_editing, lock,
     native_entry, native_file, native_keys, trust_entries,
@@ -70,7 +68,7 @@ pub fn set_token(
     if known.is_none() {
         let mut keys = native_keys(name);
         keys.push("auth".to_owned());
-        let auth = json!({ "type": "bearer", "credentialId": id });
+        let auth = bearer(&id);
         edit_file(&path, &[Change::Set { path: keys, value: auth }])?;
         if definition.source.level == Level::Project {
             trust_entries(env, &path, &[name])?;

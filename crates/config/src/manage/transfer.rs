@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::json;
 
 use crate::catalog::{Catalog, DefinitionState, LoadOptions, Server, load};
 use crate::credentials::Credentials;
 use crate::discover::{self, notation_of, paths};
 use crate::document;
-use crate::edit::{self, Change};
+use crate::edit::{self, Change, JsonValue};
 use crate::env::Env;
 use crate::formats::{self, ExportStyle, FileShape, Program, braced_variable};
 use crate::problem::Problem;
@@ -18,7 +17,7 @@ use crate::server::Definition;
 use crate::source::{FilePrecedence, Level};
 use crate::store::{self, WriteLock};
 
-use super::add::remove_credential;
+use super::add::{bearer, remove_credential};
 use super::literal_secrets::{LiteralSecret, TakenToken, literal_secrets, take_token};
 use super::portable::translate;
 use super::{
@@ -148,7 +147,7 @@ pub fn import(env: &Env, request: &TransferRequest) -> Result<Transfer, ManageEr
                 check_literal_values(&portable.headers, env)?;
                 let mut entry = native::entry(&portable);
                 if taken.is_some() {
-                    entry["auth"] = json!({ "type": "bearer", "credentialId": "new" });
+                    entry.set("auth", bearer("new"));
                 }
                 Ok(entry)
             })
@@ -228,7 +227,7 @@ fn load_without_run_trust(env: &Env, request: &TransferRequest) -> Result<Catalo
     Ok(load(env, LoadOptions { trust_project: false, ..request.options })?)
 }
 
-fn exported(server: &Server, env: &Env, style: &ExportStyle) -> Result<serde_json::Value, String> {
+fn exported(server: &Server, env: &Env, style: &ExportStyle) -> Result<JsonValue, String> {
     if server.definition.fields.auth.is_some() {
         return Err("its sign-in is in Wharf's credential store and is not copied".to_owned());
     }
@@ -332,7 +331,7 @@ struct TransferBatch<'a> {
     path: PathBuf,
     keys: &'static [&'static str],
     request: &'a TransferRequest,
-    existing: Vec<(String, serde_json::Value)>,
+    existing: Vec<(String, JsonValue)>,
     changes: Vec<Change>,
     added: Vec<String>,
     changed: Vec<String>,
@@ -358,7 +357,7 @@ impl<'a> TransferBatch<'a> {
         })?;
         let servers = root.root.pointer(keys).and_then(document::Node::as_map);
         let existing = servers.into_iter().flat_map(document::Map::iter);
-        let existing = existing.map(|(key, node)| (key.text.clone(), native::json_of(node)));
+        let existing = existing.map(|(key, node)| (key.text.clone(), JsonValue::from(node)));
         let existing = existing.collect();
         Ok(Self {
             _lock: lock,
@@ -383,7 +382,7 @@ impl<'a> TransferBatch<'a> {
     }
 
     /// Adds the change for a server, or the reason to skip it; returns whether it was added.
-    fn put(&mut self, name: &str, entry: Result<serde_json::Value, SkipReason>) -> bool {
+    fn put(&mut self, name: &str, entry: Result<JsonValue, SkipReason>) -> bool {
         let exists = self.existing.iter().any(|(own, _)| own == name);
         let entry = match entry {
             Ok(value) if exists && self.has_same_entry(name, &value) => {
@@ -409,7 +408,7 @@ impl<'a> TransferBatch<'a> {
     }
 
     /// Tells whether the file has the same entry already.
-    fn has_same_entry(&self, name: &str, entry: &serde_json::Value) -> bool {
+    fn has_same_entry(&self, name: &str, entry: &JsonValue) -> bool {
         self.existing.iter().any(|(own, value)| own == name && value == entry)
     }
 
@@ -448,7 +447,7 @@ impl<'a> TransferBatch<'a> {
         for (_, at, taken) in &self.tokens {
             let id = credentials.add_bearer(&taken.resource, &taken.token)?;
             if let Some(Change::Set { value, .. }) = self.changes.get_mut(*at) {
-                value["auth"]["credentialId"] = id.as_str().into();
+                value.set("auth", bearer(&id));
             }
             ids.push(id);
         }

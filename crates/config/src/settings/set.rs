@@ -43,7 +43,7 @@ pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingsFileErro
     let path = home.join("config.toml");
     let before = store::read(&path)?.unwrap_or_default();
     let keys = setting.key.split('.').map(str::to_owned).collect();
-    let change = Change::Set { path: keys, value: value.to_json() };
+    let change = Change::Set { path: keys, value: value.to_json().into() };
     let after = edit::apply(&before, Notation::Toml, &[change])
         .map_err(|source| SettingsFileError::Edit { path: path.clone(), source })?;
     store::write(&path, &after)?;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::json;
+use wharf_config::edit::JsonValue;
 use wharf_config::manage::{
     self, AddRequest, ConfigScope, ManageError, Switch, Transfer, TransferRequest,
 };
@@ -13,7 +14,7 @@ use crate::world::{CANARY, World};
 fn add(
     world: &World,
     name: &str,
-    entry: serde_json::Value,
+    entry: impl Into<JsonValue>,
     scope: ConfigScope,
 ) -> manage::ChangeSummary {
     try_add(world, name, entry, scope).expect("added")
@@ -22,10 +23,16 @@ fn add(
 fn try_add(
     world: &World,
     name: &str,
-    entry: serde_json::Value,
+    entry: impl Into<JsonValue>,
     scope: ConfigScope,
 ) -> Result<manage::ChangeSummary, ManageError> {
-    let request = AddRequest { name: name.to_owned(), entry, token: None, scope, replace: false };
+    let request = AddRequest {
+        name: name.to_owned(),
+        entry: entry.into(),
+        token: None,
+        scope,
+        replace: false,
+    };
     manage::add(&world.env, request)
 }
 
@@ -65,8 +72,8 @@ fn render(transfer: &Transfer) -> String {
 #[test]
 fn a_server_that_the_person_adds_to_a_project_is_trusted() {
     let world = World::new();
-    let done =
-        add(&world, "fs", json!({ "command": "npx", "args": ["-y", "x"] }), ConfigScope::Project);
+    let entry: JsonValue = r#"{ "command": "npx", "args": ["-y", "x"] }"#.parse().expect("JSON");
+    let done = add(&world, "fs", entry, ConfigScope::Project);
     assert_eq!(done.path, Some(world.path(".wharf/mcp.json")));
     assert_eq!(state(&world, "fs"), DefinitionState::Enabled);
     insta::assert_snapshot!(read(&world, ".wharf/mcp.json"), @r#"
@@ -94,7 +101,7 @@ fn a_token_is_stored_in_the_credential_store_only() {
     let world = World::new();
     let request = AddRequest {
         name: "api".to_owned(),
-        entry: json!({ "type": "http", "url": "https://api.example/mcp" }),
+        entry: json!({ "type": "http", "url": "https://api.example/mcp" }).into(),
         token: Some(Secret::new(CANARY)),
         scope: ConfigScope::User,
         replace: false,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toml_edit::Item;
 use wharf_config::document::{self, Node};
-use wharf_config::edit::Change;
+use wharf_config::edit::{Change, JsonValue};
 
 /// The expected result of a change.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) fn item() -> impl Strategy<Value = String> {
 pub(crate) fn change() -> impl Strategy<Value = Change> {
     let path = prop::collection::vec(key(), 1..4).boxed();
     prop_oneof![
-        3 => (path.clone(), value()).prop_map(|(path, value)| Change::Set { path, value }),
+        3 => (path.clone(), value()).prop_map(|(path, value)| Change::Set { path, value: value.into() }),
         2 => path.clone().prop_map(|path| Change::Remove { path }),
         1 => (path.clone(), item()).prop_map(|(path, item)| Change::Include { path, item }),
         1 => (path, item()).prop_map(|(path, item)| Change::Exclude { path, item }),
@@ -56,7 +56,7 @@ fn value() -> impl Strategy<Value = Value> {
 pub(crate) fn json(before: &Value, change: &Change) -> Expected {
     let mut whole = before.clone();
     match change {
-        Change::Set { path, value } => put(whole, path, value.clone()),
+        Change::Set { path, value } => put(whole, path, value.clone().into()),
         Change::Remove { path } => {
             take(&mut whole, path);
             Expected::Value(whole)
@@ -85,12 +85,12 @@ pub(crate) fn json(before: &Value, change: &Change) -> Expected {
 /// Applies a change to TOML, which has no null.
 pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
     match change {
-        Change::Set { path, value: Value::Null } => {
+        Change::Set { path, value: JsonValue::Null } => {
             json(before, &Change::Remove { path: path.clone() })
         }
         Change::Set { path, value } => {
-            let value = without_nulls(value.clone());
-            json(before, &Change::Set { path: path.clone(), value })
+            let value = without_nulls(value.clone().into());
+            json(before, &Change::Set { path: path.clone(), value: value.into() })
         }
         Change::Include { path, .. } | Change::Exclude { path, .. } => {
             let at = path.iter().try_fold(before, |value, key| value.get(key));
@@ -143,7 +143,7 @@ fn take(whole: &mut Value, path: &[String]) {
     let Some((key, parents)) = path.split_last() else { return };
     let parent = parents.iter().try_fold(whole, |value, key| value.get_mut(key));
     if let Some(Value::Object(members)) = parent {
-        members.shift_remove(key);
+        members.remove(key);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Renders a catalog as JSON: each server as in `wharf list --json` with its secrets (all are made
 //! up), and the fields that no listing has.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use wharf_config::edit::{JsonObject, JsonValue};
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Catalog, ConfigValue, OAuth, Policy, Server, Transport, WrittenText};
 
@@ -12,43 +13,51 @@ const WIDTH: usize = 110;
 
 /// Renders all servers and problems, with names instead of the machine's paths.
 pub(crate) fn catalog(catalog: &Catalog, machine: &SampleMachine) -> String {
-    let servers: Vec<Value> = catalog.all().into_iter().map(|own| server(own, machine)).collect();
-    let mut whole = json!({ "servers": servers, "problems": catalog.problems });
+    let servers: Vec<JsonValue> =
+        catalog.all().into_iter().map(|own| server(own, machine)).collect();
+    let mut whole = JsonObject::new();
+    whole.insert("servers", servers);
+    whole.insert("problems", json(&catalog.problems));
+    let mut whole = whole.into();
     shorten(&mut whole, &machine.names);
     pretty(&whole, 0)
 }
 
-fn server(server: &Server, machine: &SampleMachine) -> Value {
-    let mut rendered =
-        serde_json::to_value(CatalogServerView::revealed(server, &machine.env)).expect("JSON");
+/// Converts to JSON, with the fields in the order in which they are written.
+fn json(value: &(impl Serialize + ?Sized)) -> JsonValue {
+    serde_json::to_string(value).expect("JSON").parse().expect("JSON")
+}
+
+fn server(server: &Server, machine: &SampleMachine) -> JsonValue {
+    let mut rendered = json(&CatalogServerView::revealed(server, &machine.env));
     let map = rendered.as_object_mut().expect("an object");
     let fields = &server.definition.fields;
     let mut extra = policy(&fields.policy);
     if let Some(auth) = &fields.auth {
-        extra.insert("auth".to_owned(), json!(auth));
+        extra.insert("auth", json(auth));
     }
     let expanded = server.spec.as_ref().and_then(|spec| spec.oauth.as_ref());
     if let Some(own) = expanded.or(fields.oauth.as_ref()) {
         extra.insert("oauth".to_owned(), oauth(own));
     }
     if let Some(account) = &fields.account {
-        extra.insert("account".to_owned(), json!(account));
+        extra.insert("account".to_owned(), json(account));
     }
     let later = unresolved_values(server);
     if !later.is_empty() {
-        extra.insert("later".to_owned(), Value::Object(later));
+        extra.insert("later", later);
     }
     if !extra.is_empty() {
-        map.insert("further".to_owned(), Value::Object(extra));
+        map.insert("further", extra);
     }
     rendered
 }
 
-fn policy(policy: &Policy) -> Map<String, Value> {
-    let mut rendered = Map::new();
+fn policy(policy: &Policy) -> JsonObject {
+    let mut rendered = JsonObject::new();
     if !policy.tool_approval.is_empty() {
-        let by_tool = policy.tool_approval.iter().map(|(tool, own)| (tool.clone(), json!(own)));
-        rendered.insert("toolApproval".to_owned(), Value::Object(by_tool.collect()));
+        let by_tool = policy.tool_approval.iter().map(|(tool, own)| (tool.clone(), json(own)));
+        rendered.insert("toolApproval".to_owned(), JsonValue::object(by_tool));
     }
     let flags = [
         ("inheritEnv", policy.inherit_env),
@@ -59,36 +68,35 @@ fn policy(policy: &Policy) -> Map<String, Value> {
         ("withoutInstructions", policy.without_instructions),
     ];
     if let Some(version) = &policy.protocol_version {
-        rendered.insert("protocolVersion".to_owned(), json!(version));
+        rendered.insert("protocolVersion".to_owned(), json(version));
     }
     let set = flags.into_iter().filter(|(_, on)| *on);
-    rendered.extend(set.map(|(name, on)| (name.to_owned(), Value::Bool(on))));
+    set.for_each(|(name, on)| rendered.insert(name, on));
     rendered
 }
 
-fn oauth(oauth: &OAuth) -> Value {
+fn oauth(oauth: &OAuth) -> JsonValue {
     let text = |written: &Option<WrittenText>| written.as_ref().map(|own| own.text.clone());
-    let all = json!({
-        "clientId": text(&oauth.client_id),
-        "clientSecret": text(&oauth.client_secret),
-        "scope": oauth.scope,
-        "callbackPort": oauth.callback_port,
-        "redirectUri": oauth.redirect_uri,
-        "grant": oauth.grant,
-        "off": oauth.off.then_some(true),
-    });
-    let said = all.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    Value::Object(said.map(|(key, value)| (key.clone(), value.clone())).collect())
+    let all: [(&str, JsonValue); 7] = [
+        ("clientId", text(&oauth.client_id).into()),
+        ("clientSecret", text(&oauth.client_secret).into()),
+        ("scope", json(&oauth.scope)),
+        ("callbackPort", json(&oauth.callback_port)),
+        ("redirectUri", json(&oauth.redirect_uri)),
+        ("grant", json(&oauth.grant)),
+        ("off", oauth.off.then_some(true).into()),
+    ];
+    JsonValue::object(all.into_iter().filter(|(_, value)| !value.is_null()))
 }
 
 /// Names the values that are resolved only when connecting, or are missing.
-fn unresolved_values(server: &Server) -> Map<String, Value> {
+fn unresolved_values(server: &Server) -> JsonObject {
     let (field, values) = match server.spec.as_ref().map(|spec| &spec.transport) {
         Some(Transport::Stdio(launch)) => ("env", &launch.env),
         Some(Transport::Http(endpoint) | Transport::Sse(endpoint)) => {
             ("headers", &endpoint.headers)
         }
-        Some(Transport::Custom(_)) | None => return Map::new(),
+        Some(Transport::Custom(_)) | None => return JsonObject::new(),
     };
     let word = |value: &ConfigValue| match value {
         ConfigValue::Literal(_) => None,
@@ -98,24 +106,24 @@ fn unresolved_values(server: &Server) -> Map<String, Value> {
         ConfigValue::Omitted(_) => Some("omitted"),
     };
     let named = values.iter().filter_map(|(name, value)| Some((name, word(value)?)));
-    named.map(|(name, word)| (format!("{field}.{name}"), json!(word))).collect()
+    named.map(|(name, word)| (format!("{field}.{name}"), word.into())).collect()
 }
 
 /// Formats JSON with as many values on a line as fit, so that snapshots stay short.
-fn pretty(value: &Value, depth: usize) -> String {
+fn pretty(value: &JsonValue, depth: usize) -> String {
     let line = value.to_string();
     if depth > 1 && line.chars().count() + 2 * depth <= WIDTH {
         return line;
     }
     let parts: Vec<String> = match value {
-        Value::Array(list) => list.iter().map(|item| pretty(item, depth + 1)).collect(),
-        Value::Object(map) => map
+        JsonValue::Array(list) => list.iter().map(|item| pretty(item, depth + 1)).collect(),
+        JsonValue::Object(map) => map
             .iter()
-            .map(|(key, item)| format!("{}: {}", json!(key), pretty(item, depth + 1)))
+            .map(|(key, item)| format!("{}: {}", json(key), pretty(item, depth + 1)))
             .collect(),
         _ => return line,
     };
-    let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
+    let (open, close) = if value.as_array().is_some() { ('[', ']') } else { ('{', '}') };
     if parts.is_empty() {
         return format!("{open}{close}");
     }
@@ -125,9 +133,9 @@ fn pretty(value: &Value, depth: usize) -> String {
 }
 
 /// Replaces the paths of the temporary folder by names.
-fn shorten(value: &mut Value, names: &[(String, String)]) {
+fn shorten(value: &mut JsonValue, names: &[(String, String)]) {
     match value {
-        Value::String(text) => {
+        JsonValue::String(text) => {
             for (path, name) in names {
                 for written in [path.clone(), path.replace('\\', "/")] {
                     if text.contains(&written) {
@@ -139,8 +147,8 @@ fn shorten(value: &mut Value, names: &[(String, String)]) {
                 }
             }
         }
-        Value::Array(list) => list.iter_mut().for_each(|item| shorten(item, names)),
-        Value::Object(map) => map.values_mut().for_each(|item| shorten(item, names)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        JsonValue::Array(list) => list.iter_mut().for_each(|item| shorten(item, names)),
+        JsonValue::Object(map) => map.iter_mut().for_each(|(_, item)| shorten(item, names)),
+        JsonValue::Null | JsonValue::Bool(_) | JsonValue::Number(_) => {}
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The person typed it, so it needs no trust, and its command runs in the working folder.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wharf::{Options, ToolServers};
 use wharf_config::view::CatalogServerView;
 use wharf_config::{Catalog, ONE_OFF, ServerName, load_one_off};
@@ -24,10 +24,11 @@ pub(crate) fn catalog(
     words: &ServerArgs,
     invocation: &Invocation,
 ) -> Result<Option<Catalog>, Failure> {
-    let Some(ParsedServer { mut entry, token }) = words.read(SERVER_NAME, invocation)? else {
+    let Some(ParsedServer { entry, token }) = words.read(SERVER_NAME, invocation)? else {
         return Ok(None);
     };
     let env = &invocation.env;
+    let mut entry = Value::from(entry);
     entry["prefix"] = json!(PREFIX);
     if entry.get("command").is_some() {
         entry["cwd"] = json!(env.cwd.to_string_lossy());

@@ -4,17 +4,15 @@ mod json;
 mod redact;
 mod toml;
 
-use serde_json::Value;
-
-use super::{Change, apply};
+use super::{Change, JsonValue, apply};
 use crate::document::Notation;
 
 fn path(keys: &str) -> Vec<String> {
     keys.split('/').map(str::to_owned).collect()
 }
 
-fn set(keys: &str, value: Value) -> Change {
-    Change::Set { path: path(keys), value }
+fn set(keys: &str, value: impl Into<JsonValue>) -> Change {
+    Change::Set { path: path(keys), value: value.into() }
 }
 
 fn remove(keys: &str) -> Change {

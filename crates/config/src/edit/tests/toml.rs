@@ -10,9 +10,10 @@ fn toml(text: &str, change: &Change) -> String {
 }
 
 fn server(name: &str) -> Change {
-    let value = json!({
+    let value = r#"{
         "command": "npx", "args": ["-y", "pkg"], "env": {"A": "1"}, "cwd": null, "timeout": 5
-    });
+    }"#;
+    let value: JsonValue = value.parse().unwrap();
     set(&format!("mcp_servers/{name}"), value)
 }
 
@@ -218,7 +219,7 @@ fn adding_and_removing_items_keeps_the_layout_of_the_list() {
 fn keys_that_need_quotes_get_them() {
     let change = Change::Set {
         path: vec!["s".to_owned(), "my server.v1".to_owned()],
-        value: json!({"": {"é": 1}}),
+        value: json!({"": {"é": 1}}).into(),
     };
     assert_eq!(toml("", &change), "[s.\"my server.v1\".\"\"]\n\"é\" = 1\n");
 }

@@ -3,9 +3,8 @@
 //! Source: its code. Variables are passed by name (`env_vars`), headers can come from variables
 //! (`bearer_token_env_var`, `env_http_headers`); it has no placeholders and no SSE.
 
-use serde_json::Value;
-
 use crate::document::{Map, Node};
+use crate::edit::{JsonObject, JsonValue};
 use crate::expand::Syntax;
 use crate::server::{TransportKind, WrittenText};
 
@@ -109,43 +108,44 @@ fn push_header(entry: &mut EntryReader<'_>, header: &str, text: &str) {
 }
 
 /// Codex has no placeholders: moves variables to the fields that take their names.
-fn write_variables_by_name(entry: &mut serde_json::Map<String, Value>) -> Result<(), String> {
-    let variable = |value: &Value, before: &str| {
+fn write_variables_by_name(entry: &mut JsonObject) -> Result<(), String> {
+    let variable = |value: &JsonValue, before: &str| {
         let name = value.as_str()?.strip_prefix(before)?.strip_prefix("${")?.strip_suffix('}')?;
         (!name.contains(['$', '{'])).then(|| name.to_owned())
     };
-    if let Some(Value::Object(env)) = entry.get_mut("env") {
-        let own = |(name, value): &(&String, &Value)| variable(value, "").as_ref() == Some(*name);
+    if let Some(JsonValue::Object(env)) = entry.get_mut("env") {
+        let own =
+            |(name, value): &(&String, &JsonValue)| variable(value, "").as_ref() == Some(*name);
         let names: Vec<String> = env.iter().filter(own).map(|(name, _)| name.clone()).collect();
         env.retain(|name, _| !names.contains(name));
         if env.is_empty() {
             entry.remove("env");
         }
         if !names.is_empty() {
-            entry.insert("env_vars".to_owned(), names.into());
+            entry.insert("env_vars".to_owned(), names);
         }
     }
-    if let Some(Value::Object(mut headers)) = entry.remove("http_headers") {
+    if let Some(JsonValue::Object(mut headers)) = entry.remove("http_headers") {
         let bearer = headers.get("Authorization").and_then(|value| variable(value, "Bearer "));
         if let Some(name) = bearer {
             headers.remove("Authorization");
-            entry.insert("bearer_token_env_var".to_owned(), name.into());
+            entry.insert("bearer_token_env_var".to_owned(), name);
         }
-        let is_variable = |value: &Value| variable(value, "").is_some();
+        let is_variable = |value: &JsonValue| variable(value, "").is_some();
         let (by_name, literal): (Vec<_>, Vec<_>) =
             headers.into_iter().partition(|(_, value)| is_variable(value));
         let by_name = by_name
             .into_iter()
             .filter_map(|(header, value)| Some((header, variable(&value, "")?.into())));
-        let groups: [(&str, serde_json::Map<String, Value>); 2] = [
+        let groups: [(&str, JsonObject); 2] = [
             ("http_headers", literal.into_iter().collect()),
             ("env_http_headers", by_name.collect()),
         ];
         for (key, group) in groups.into_iter().filter(|(_, group)| !group.is_empty()) {
-            entry.insert(key.to_owned(), Value::Object(group));
+            entry.insert(key.to_owned(), JsonValue::Object(group));
         }
     }
-    if Value::Object(entry.clone()).to_string().contains("${") {
+    if JsonValue::Object(entry.clone()).to_string().contains("${") {
         return Err("it uses a variable where Codex cannot replace one".to_owned());
     }
     Ok(())

@@ -38,7 +38,9 @@ pub(super) const PROGRAM: Program = Program {
         filters: [Some("tools"), None],
         variable: |name, default| default.is_none().then(|| format!("${{{name}}}")),
         adjust: |entry| {
-            entry.entry("tools").or_insert_with(|| serde_json::json!(["*"]));
+            if entry.get("tools").is_none() {
+                entry.insert("tools", vec!["*"]);
+            }
             Ok(())
         },
         ..ExportStyle::STANDARD

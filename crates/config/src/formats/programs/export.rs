@@ -1,7 +1,6 @@
 //! Writes a server entry in the format of another program, for exporting servers to it.
 
-use serde_json::{Map, Value, json};
-
+use crate::edit::{JsonObject, JsonValue};
 use crate::manage::{PortableDefinition, pairs};
 use crate::server::TransportKind;
 
@@ -30,7 +29,7 @@ pub(crate) struct ExportStyle {
     /// Writes a placeholder for a variable with its default, if that is possible.
     pub(crate) variable: fn(&str, Option<&str>) -> Option<String>,
     /// Makes the last changes to the entry.
-    pub(crate) adjust: fn(&mut Map<String, Value>) -> Result<(), String>,
+    pub(crate) adjust: fn(&mut JsonObject) -> Result<(), String>,
     /// The keys that lead to the servers.
     pub(crate) keys: &'static [&'static str],
     /// The project file to write, if it is not the first one of the program.
@@ -56,11 +55,11 @@ impl ExportStyle {
     };
 
     /// Writes an entry, or returns why that is not possible.
-    pub(crate) fn write_entry(&self, portable: &PortableDefinition) -> Result<Value, String> {
+    pub(crate) fn write_entry(&self, portable: &PortableDefinition) -> Result<JsonValue, String> {
         if let Some(why) = (self.refuses)(portable.kind) {
             return Err(why.to_owned());
         }
-        let mut entry = Map::new();
+        let mut entry = JsonObject::new();
         let position = match portable.kind {
             TransportKind::Stdio => 0,
             TransportKind::Http => 1,
@@ -68,7 +67,7 @@ impl ExportStyle {
             TransportKind::Custom(_) => return Err("it exists only in this program".to_owned()),
         };
         if let Some(type_words) = self.type_words {
-            entry.insert("type".to_owned(), type_words[position].into());
+            entry.insert("type".to_owned(), type_words[position]);
         }
         match portable.kind {
             TransportKind::Stdio => self.write_launch(portable, &mut entry)?,
@@ -76,28 +75,29 @@ impl ExportStyle {
         }
         self.write_limits(portable, &mut entry);
         if let (Some(key), Some(tools)) = (self.filters[0], &portable.include_tools) {
-            entry.insert(key.to_owned(), json!(tools));
+            entry.insert(key.to_owned(), tools.clone());
         }
         if let (Some(key), false) = (self.filters[1], portable.exclude_tools.is_empty()) {
-            entry.insert(key.to_owned(), json!(portable.exclude_tools));
+            entry.insert(key.to_owned(), portable.exclude_tools.clone());
         }
         (self.adjust)(&mut entry)?;
-        Ok(Value::Object(entry))
+        Ok(JsonValue::Object(entry))
     }
 
     fn write_launch(
         &self,
         portable: &PortableDefinition,
-        entry: &mut Map<String, Value>,
+        entry: &mut JsonObject,
     ) -> Result<(), String> {
         let command = portable.command.clone().unwrap_or_default();
         if self.command_is_list {
-            let words: Vec<&String> = std::iter::once(&command).chain(&portable.args).collect();
-            entry.insert("command".to_owned(), json!(words));
+            let words = std::iter::once(&command).chain(&portable.args);
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            entry.insert("command".to_owned(), words);
         } else {
-            entry.insert("command".to_owned(), command.into());
+            entry.insert("command".to_owned(), command);
             if !portable.args.is_empty() {
-                entry.insert("args".to_owned(), json!(portable.args));
+                entry.insert("args".to_owned(), portable.args.clone());
             }
         }
         let mut env = portable.env.clone();
@@ -113,7 +113,7 @@ impl ExportStyle {
         }
         match &portable.cwd {
             Some(cwd) if self.has_cwd => {
-                entry.insert("cwd".to_owned(), cwd.as_str().into());
+                entry.insert("cwd".to_owned(), cwd.as_str());
             }
             Some(_) => {
                 return Err("it has a working folder, which cannot be written there".to_owned());
@@ -123,24 +123,24 @@ impl ExportStyle {
         Ok(())
     }
 
-    fn write_endpoint(&self, portable: &PortableDefinition, entry: &mut Map<String, Value>) {
+    fn write_endpoint(&self, portable: &PortableDefinition, entry: &mut JsonObject) {
         let key = self.url[usize::from(portable.kind == TransportKind::Sse)];
-        entry.insert(key.to_owned(), portable.url.clone().unwrap_or_default().into());
+        entry.insert(key.to_owned(), portable.url.clone().unwrap_or_default());
         if !portable.headers.is_empty() {
             entry.insert(self.headers.to_owned(), pairs(&portable.headers));
         }
     }
 
-    fn write_limits(&self, portable: &PortableDefinition, entry: &mut Map<String, Value>) {
+    fn write_limits(&self, portable: &PortableDefinition, entry: &mut JsonObject) {
         let (keys, unit) = self.limits;
         let limits = portable.timeouts;
         for (key, limit) in keys.into_iter().zip([limits.both, limits.connect, limits.call]) {
             if let (Some(key), Some(milliseconds)) = (key, limit) {
-                let number = match unit {
-                    TimeUnit::Milliseconds => json!(milliseconds),
-                    TimeUnit::Seconds if milliseconds % 1_000 == 0 => json!(milliseconds / 1_000),
+                let number: JsonValue = match unit {
+                    TimeUnit::Milliseconds => milliseconds.into(),
+                    TimeUnit::Seconds if milliseconds % 1_000 == 0 => (milliseconds / 1_000).into(),
                     TimeUnit::Seconds => {
-                        json!(std::time::Duration::from_millis(milliseconds).as_secs_f64())
+                        std::time::Duration::from_millis(milliseconds).as_secs_f64().into()
                     }
                 };
                 entry.insert(key.to_owned(), number);
