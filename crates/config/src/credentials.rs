@@ -66,14 +66,14 @@ struct StoredCredential {
 #[non_exhaustive]
 pub enum CredentialError {
     /// There is no home folder for the file.
-    #[error("there is no home folder to keep credentials in")]
+    #[error("{}", crate::env::NO_HOME)]
     NoHome,
     /// The file could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file is not valid JSON of the expected form.
     #[error("{} is malformed (line {line})", .path.display())]
-    Damaged {
+    Malformed {
         /// The file.
         path: PathBuf,
         /// The line.
@@ -88,7 +88,7 @@ impl Credentials {
         let file = match store::read(&path)? {
             // The error's message is dropped: it may quote a token.
             Some(text) => serde_json::from_str(&text).map_err(|error| {
-                CredentialError::Damaged { path: path.clone(), line: error.line() }
+                CredentialError::Malformed { path: path.clone(), line: error.line() }
             })?,
             None => CredentialFile::default(),
         };

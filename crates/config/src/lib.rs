@@ -66,7 +66,7 @@ pub use catalog::{
 };
 pub use credentials::{Credential, CredentialError, Credentials};
 pub use custom_transport::CustomTransport;
-pub use env::{Env, Platform};
+pub use env::{Env, NO_HOME, Platform};
 pub use expand::{MissingReason, PlaceholderUse, Syntax, ValueOrigin};
 pub use formats::providers;
 pub use problem::{Problem, Severity};

@@ -113,7 +113,7 @@ fn save_decisions(decisions: Vec<UnsavedDecision>, env: &Env) -> Vec<Problem> {
 }
 
 fn try_save(decisions: &[UnsavedDecision], env: &Env) -> Result<(), String> {
-    let home = env.wharf_home().ok_or("there is no home folder to store it in")?;
+    let home = env.wharf_home().ok_or(wharf_config::NO_HOME)?;
     let lock = WriteLock::acquire(&home.join("run"), LOCK_TIMEOUT);
     let _lock = lock.map_err(|error| error.to_string())?;
     let (mut record, problem) = TrustStore::load(env);
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(problems.len(), 1);
         assert_eq!(
             problems[0].message,
-            "the trust decision counts for this run only: there is no home folder to store it in"
+            "the trust decision counts for this run only: there is no home folder for Wharf's files"
         );
         assert_eq!(problems[0].server.as_deref(), Some("yes"));
     }

@@ -38,7 +38,7 @@ pub(super) fn print_download_notice(catalog: &Catalog, env: &Env, ui: &Ui) {
         phrase::quoted_list(names.iter().copied())
     ));
     ui.hint(&format!(
-        "to turn one off: wharf disable {}; all of them: wharf config set discovery.disabled {}",
+        "to turn one off: `wharf disable {}`; all of them: `wharf config set discovery.disabled {}`",
         phrase::word(first),
         phrase::word(&disabled_programs.join(","))
     ));

@@ -154,7 +154,7 @@ fn failed(server: &Server, last: &LastAttempt) -> String {
     let why = clean(last.error.as_deref().unwrap_or_default());
     let (label, quoted) = (style::warning("warning:"), phrase::quoted(name));
     format!(
-        "{label} {quoted}: its last attempt failed {ago}: {why} (wharf test {})",
+        "{label} {quoted}: its last attempt failed {ago}: {why} (`wharf test {}`)",
         phrase::word(name)
     )
 }
@@ -192,7 +192,11 @@ fn summary(catalog: &Catalog, failed: usize, all: bool) -> String {
             format!("{} more are not used: {shadowed} shadowed, {copies}", shadowed + duplicates)
         }
     };
-    if all { format!("{first} {hidden}.") } else { format!("{first} {hidden} (wharf list --all).") }
+    if all {
+        format!("{first} {hidden}.")
+    } else {
+        format!("{first} {hidden} (`wharf list --all`).")
+    }
 }
 
 /// Suggests `wharf trust` if there are untrusted servers.
@@ -206,9 +210,9 @@ fn trust_hint(catalog: &Catalog) -> Option<String> {
     match untrusted.len() {
         0 => None,
         1..=3 => Some(format!(
-            "to use the servers of this project: wharf trust {}",
+            "to use the servers of this project: `wharf trust {}`",
             names.map(|name| clip(&name, 100)).collect::<Vec<_>>().join(" ")
         )),
-        _ => Some("to use the servers of this project: wharf trust NAME… (or --all)".to_owned()),
+        _ => Some("to use the servers of this project: `wharf trust NAME…` (or --all)".to_owned()),
     }
 }

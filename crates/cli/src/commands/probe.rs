@@ -100,7 +100,7 @@ fn print_shadowing(new: &Server, catalog: &Catalog, invocation: &Invocation) {
             style::warning("warning:"),
             phrase::quoted(name),
         ));
-        ui.hint(&format!("wharf explain {word}"));
+        ui.hint(&format!("`wharf explain {word}`"));
     }
     if let Some(original) = &new.duplicate_of {
         ui.notice(&format!(
@@ -148,7 +148,7 @@ impl ProbeResult {
                 let (error, hint) = match failure.kind {
                     FailureKind::TimedOut => (
                         format!("no answer within {PROBE_TIMEOUT:?}"),
-                        Some(format!("it may need longer the first time (wharf test {word})")),
+                        Some(format!("it may need longer the first time (`wharf test {word}`)")),
                     ),
                     FailureKind::NeedsAuth => {
                         (format!("needs sign-in: {}", failure.message), tip(name, &failure))

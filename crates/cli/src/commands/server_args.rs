@@ -214,7 +214,7 @@ fn token_from_stdin() -> Result<Secret, Failure> {
     read.ok().and_then(|_| token(&text)).ok_or_else(|| {
         usage_error(
             "there is no token on the standard input",
-            "for example: printf %s \"$TOKEN\" | wharf add NAME --url URL --token -",
+            "for example: `printf %s \"$TOKEN\" | wharf add NAME --url URL --token -`",
         )
     })
 }

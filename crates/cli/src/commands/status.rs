@@ -152,7 +152,7 @@ fn last(last: Option<&LastAttemptJson<'_>>) -> Cell {
 fn others(catalog: &Catalog) -> Option<String> {
     let states = [DefinitionState::Untrusted, DefinitionState::Invalid, DefinitionState::Disabled];
     let counted = format_counts(count_states(catalog, &states));
-    (!counted.is_empty()).then(|| format!("Not checked: {} (wharf list).", counted.join(", ")))
+    (!counted.is_empty()).then(|| format!("Not checked: {} (`wharf list`).", counted.join(", ")))
 }
 
 fn credential(server: &Server, credentials: &Credentials) -> &'static str {

@@ -230,6 +230,6 @@ pub(super) fn warn(server: &ServerSnapshot, invocation: &Invocation) {
     }
     if violations.len() > MOST_VIOLATIONS {
         let name = phrase::word(server.name.as_str());
-        invocation.ui.notice(&format!("  hint: wharf doctor {name} shows what else is wrong"));
+        invocation.ui.notice(&format!("  hint: `wharf doctor {name}` shows what else is wrong"));
     }
 }

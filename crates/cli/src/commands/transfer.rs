@@ -185,7 +185,7 @@ fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &
     }
     let can_store = transfer.secrets.iter().any(|secret| secret.can_be_stored);
     if can_store && !ui.can_ask {
-        ui.hint("wharf import … --store-tokens keeps tokens in Wharf's credential store");
+        ui.hint("`wharf import … --store-tokens` keeps tokens in Wharf's credential store");
     } else if is_shared && !transfer.secrets.is_empty() {
         ui.hint("put such values into variables and write ${NAME}");
     }

@@ -128,7 +128,7 @@ fn on_a_pty_a_form_is_filled_in_field_by_field() {
     check(
         FORM,
         &[
-            ("\"quay\" asks:\r\n  | Which berth?\\u{1b}[2J\r\n", Nothing),
+            ("\"quay\" requests information:\r\n  | Which berth?\\u{1b}[2J\r\n", Nothing),
             ("Berth (one of 2, required)\r\n    1  north\r\n    2  south\r\nberth: ", Type("")),
             ("an answer is required\r\nberth: ", Type("east")),
             ("it must be one of the choices, or a number from 1 to 2\r\nberth: ", Type("2")),
@@ -154,16 +154,15 @@ fn on_a_pty_an_elicitation_can_be_declined() {
     check(ONE_FIELD_FORM, &[("berth: ", Press(ControlCode::EndOfTransmission))], decline);
     check(FORM, &[("berth: ", Type("1")), ("mail: ", Type("!"))], decline);
     check(r#"{"message":"Go on?"}"#, &[("Agree? [y/N] ", Type(""))], decline);
-    check(URL_ELICITATION, &[("Will you visit it? [y/N] ", Type("n"))], decline);
+    check(URL_ELICITATION, &[("Will you open it? [y/N] ", Type("n"))], decline);
 }
 
 #[test]
 fn on_a_pty_an_elicitation_without_fields_needs_only_a_yes() {
     let accept = r#"{"action":"accept","content":{}}"#;
     check(r#"{"message":"Go on?"}"#, &[("  | Go on?\r\nAgree? [y/N] ", Type("y"))], accept);
-    let seen =
-        "page on harbour.example:\r\n  | Sign in\r\n\r\n  https://harbour.example/sign-in?a=b\r\n";
-    let steps = [(seen, Nothing), ("Will you visit it? [y/N] ", Type("y"))];
+    let seen = "open a URL on harbour.example:\r\n  | Sign in\r\n\r\n  https://harbour.example/sign-in?a=b\r\n";
+    let steps = [(seen, Nothing), ("Will you open it? [y/N] ", Type("y"))];
     check(URL_ELICITATION, &steps, r#"{"action":"accept"}"#);
 }
 
@@ -190,8 +189,7 @@ fn on_a_pty_an_unanswerable_elicitation_is_declined_with_the_reason() {
         r#"{{"message":"All of it","requestedSchema":{{"type":"object","properties":{{{}}}}}}}"#,
         fields.join(",")
     );
-    let why =
-        "warning: declined a question from \"quay\": it has 4000 fields; at most 50 are supported";
+    let why = "warning: declined an elicitation from \"quay\": it has 4000 fields; at most 50 are supported";
     check(&many, &[(why, Nothing)], r#"{"action":"decline"}"#);
     let page = r#"{"mode":"url","elicitationId":"1","message":"m","url":"https://good.example@bad.example/"}"#;
     check(page, &[("which can hide the real host", Nothing)], r#"{"action":"decline"}"#);
@@ -223,9 +221,9 @@ fn on_a_pty_two_elicitations_are_asked_in_turn() {
     touch(&world, "twice");
     let mut session = call(&world);
     let first = session.expect("berth: ").unwrap();
-    assert_eq!(String::from_utf8_lossy(first.before()).matches("asks:").count(), 1);
+    assert_eq!(String::from_utf8_lossy(first.before()).matches("requests information:").count(), 1);
     session.send_line("north").unwrap();
-    run_steps(&mut session, &[("asks:", Nothing), ("berth: ", Type("south"))]);
+    run_steps(&mut session, &[("requests information:", Nothing), ("berth: ", Type("south"))]);
     session.expect("answered").unwrap();
     session.expect(Eof).unwrap();
     let accepted =
@@ -241,7 +239,7 @@ fn on_a_pty_a_cancelled_elicitation_is_followed_by_the_next() {
     let mut session = call(&world);
     session.expect("berth: ").unwrap();
     touch(&world, "go");
-    session.expect("\r\nThe server withdrew the question.\r\n").unwrap();
+    session.expect("\r\nThe server cancelled the elicitation.\r\n").unwrap();
     run_steps(&mut session, &[("berth: ", Type("south"))]);
     session.expect("answered").unwrap();
     session.expect(Eof).unwrap();

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The message of every error that is due to a missing home folder and no `WHARF_HOME`.
+pub const NO_HOME: &str = "there is no home folder for Wharf's files";
+
 /// The operating system whose conventions decide where files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
@@ -112,7 +115,8 @@ impl Env {
         self.variable(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the folder for Wharf's own files: `WHARF_HOME`, else `~/.wharf`.
+    /// Returns the folder for Wharf's own files: `WHARF_HOME`, else `~/.wharf`. [`NO_HOME`] is the
+    /// message if there is none.
     pub fn wharf_home(&self) -> Option<PathBuf> {
         self.folder_variable("WHARF_HOME")
             .or_else(|| self.home.as_ref().map(|home| home.join(".wharf")))

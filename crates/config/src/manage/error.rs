@@ -119,7 +119,7 @@ pub enum ManageError {
     #[error("the home folder is not a project")]
     NoProject,
     /// There is no home folder.
-    #[error("there is no home folder for Wharf's files")]
+    #[error("{}", crate::env::NO_HOME)]
     NoHome,
     /// A file has an error.
     #[error("{}", with_location(.0))]

@@ -11,7 +11,6 @@ use crate::env::Env;
 use crate::formats;
 use crate::problem::Problem;
 use crate::store;
-use crate::text;
 
 use super::{Setting, SettingError, SettingKind, SettingValue, Settings, find, value_error};
 
@@ -157,7 +156,7 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
             Ok(setting) => match setting.read_node(node) {
                 Some(value) => {
                     problems.extend(
-                        unknown_programs(setting, &value)
+                        report_programs(setting, &value)
                             .map(|problem| problem.in_file(path).on_line(node.line)),
                     );
                     problems.extend(setting.lines_of_non_strings(node).into_iter().map(|line| {
@@ -238,28 +237,33 @@ pub(super) fn check_programs(
     setting: &'static Setting,
     value: &SettingValue,
 ) -> Result<(), SettingError> {
-    let Some(problem) = unknown_programs(setting, value).next() else { return Ok(()) };
-    let wanted = format!("names of programs; {}", problem.message);
-    Err(SettingError::InvalidValue { key: setting.key, wanted })
+    match unknown_programs(setting, value).next() {
+        Some(name) => Err(SettingError::UnknownProgram { name: name.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Reports unknown programs in `discovery.disabled`.
-fn unknown_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<Item = Problem> {
+fn report_programs(setting: &Setting, value: &SettingValue) -> impl Iterator<Item = Problem> {
+    unknown_programs(setting, value).map(|name| {
+        let error = SettingError::UnknownProgram { name: name.to_owned() };
+        let problem = Problem::warning("unknown-program", error.to_string());
+        problem.hint(error.hint().unwrap_or_default())
+    })
+}
+
+/// Returns the names in `discovery.disabled` that no program has.
+fn unknown_programs<'a>(
+    setting: &Setting,
+    value: &'a SettingValue,
+) -> impl Iterator<Item = &'a str> {
     let names = match value {
         SettingValue::List(list) if setting.key == "discovery.disabled" => list.as_slice(),
         _ => &[],
     };
     // Without the feature, other programs exist but their names are not compiled in.
     let is_known = |name: &str| !cfg!(feature = "discovery") || formats::program(name).is_some();
-    let unknown = names.iter().filter(move |name| !is_known(name));
-    unknown.map(|name| {
-        let nearest = text::nearest(name, formats::providers().map(|(id, _)| id));
-        let hint = nearest.map_or(
-            "write the short name of a program, such as \"cursor\"".to_owned(),
-            |nearest| format!("did you mean \"{nearest}\"?"),
-        );
-        Problem::warning("unknown-program", format!("no program is called \"{name}\"")).hint(hint)
-    })
+    names.iter().map(String::as_str).filter(move |name| !is_known(name))
 }
 
 /// Flattens nested tables into dotted keys.

@@ -13,6 +13,7 @@ mod value;
 
 use std::collections::BTreeMap;
 
+use crate::formats;
 use crate::text;
 
 pub(crate) use files::BY_PROJECT;
@@ -115,7 +116,7 @@ pub enum SettingError {
         nearest: Option<&'static str>,
     },
     /// The key belongs to a feature that does not exist yet.
-    #[error("\"{key}\" has no effect: {part} does not exist yet")]
+    #[error("\"{key}\" has no effect: this version of Wharf does not include {part}")]
     NoEffect {
         /// The key.
         key: String,
@@ -129,6 +130,12 @@ pub enum SettingError {
         key: &'static str,
         /// The valid values.
         wanted: String,
+    },
+    /// The value names a program that does not exist.
+    #[error("no program is called \"{name}\"")]
+    UnknownProgram {
+        /// The name.
+        name: String,
     },
     /// The value is planned, but not supported yet.
     #[error("\"{key}\" cannot be \"{word}\" yet: Wharf does not support it")]
@@ -148,6 +155,13 @@ impl SettingError {
         match self {
             Self::Unknown { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean \"{nearest}\"?"))
+            }
+            Self::UnknownProgram { name } => {
+                let nearest = text::nearest(name, formats::providers().map(|(id, _)| id));
+                Some(nearest.map_or_else(
+                    || "write the short name of a program, such as \"cursor\"".to_owned(),
+                    |nearest| format!("did you mean \"{nearest}\"?"),
+                ))
             }
             Self::UnsupportedValue { wanted, .. } => Some(format!("use {wanted}")),
             Self::Unknown { nearest: None, .. }

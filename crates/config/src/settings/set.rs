@@ -18,7 +18,7 @@ pub enum SettingsFileError {
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// There is no home folder for the settings.
-    #[error("there is no home folder to keep settings in")]
+    #[error("{}", crate::env::NO_HOME)]
     NoHome,
     /// The file could not be read or written.
     #[error(transparent)]

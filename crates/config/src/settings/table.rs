@@ -140,7 +140,7 @@ pub const KEYS: &[Setting] = &[
 /// Tables of settings for features that do not exist yet, each with its feature.
 const PLANNED_PARTS: [(&str, &str); 4] = [
     ("approvals", "the agent session"),
-    ("daemon", "the background process that shares connections"),
+    ("daemon", "the daemon, a background process that shares connections"),
     ("models", "the agent session"),
     ("serve", "the gateway"),
 ];

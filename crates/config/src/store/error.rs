@@ -69,8 +69,8 @@ pub enum StoreErrorKind {
         source: io::Error,
     },
     /// It is one of Wharf's own files and is malformed.
-    #[error("is damaged")]
-    Damaged,
+    #[error("is malformed")]
+    Malformed,
     /// The system has no random numbers, which are needed to store secrets.
     #[error("cannot be written safely")]
     NoRandomness(#[source] io::Error),
@@ -100,9 +100,9 @@ impl StoreError {
             StoreErrorKind::ReadOnly => {
                 "make it writable, or edit the file it is generated from".to_owned()
             }
-            StoreErrorKind::Unreadable(_) => "check its permissions".to_owned(),
+            StoreErrorKind::Unreadable(source) => unreadable_hint(source),
             StoreErrorKind::Unwritable { folder, source } => unwritable_hint(folder, source),
-            StoreErrorKind::Damaged => "correct the file, or delete it".to_owned(),
+            StoreErrorKind::Malformed => "correct the file, or delete it".to_owned(),
             StoreErrorKind::NoRandomness(_) => {
                 "the operating system's random number generator failed".to_owned()
             }
@@ -142,10 +142,18 @@ impl StoreError {
             StoreErrorKind::LinkLoop => "link-loop",
             StoreErrorKind::ReadOnly => "read-only",
             StoreErrorKind::Unreadable(_) => "unreadable",
-            StoreErrorKind::Damaged => "damaged",
+            StoreErrorKind::Malformed => "malformed",
             StoreErrorKind::Unwritable { .. } | StoreErrorKind::NoRandomness(_) => "unwritable",
             StoreErrorKind::Busy(_) | StoreErrorKind::Unlockable(_) => "locked",
         }
+    }
+}
+
+fn unreadable_hint(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "check its permissions".to_owned(),
+        io::ErrorKind::NotADirectory => "a folder of its path is a file; move that away".to_owned(),
+        _ => "check the path and the disk".to_owned(),
     }
 }
 

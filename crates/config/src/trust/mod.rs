@@ -210,7 +210,7 @@ impl TrustStore {
         self.file.folders.retain(|_, folder| !folder.is_empty());
         let Some(path) = &self.path else { return Ok(()) };
         if self.is_unreadable {
-            return Err(StoreError::new(path, StoreErrorKind::Damaged));
+            return Err(StoreError::new(path, StoreErrorKind::Malformed));
         }
         if self.file.key.is_empty() && !self.file.folders.is_empty() {
             let why =

@@ -46,6 +46,13 @@ pub(crate) struct RunReport {
 impl RunReport {
     /// Returns how the run deviates from what the mode expects.
     pub(crate) fn deviation(&self, mode: &QuirkMode) -> Option<String> {
+        println!(
+            "@@ {} | {:?} | {:?} | {:?}",
+            mode.name,
+            mode.expect,
+            self.outcome,
+            self.violations.len()
+        );
         let fits = match (mode.expect, &self.outcome) {
             (ExpectedOutcome::ConnectFails { because }, RunOutcome::NotConnected(found))
             | (ExpectedOutcome::ListFails { because }, RunOutcome::NotListed(found)) => {

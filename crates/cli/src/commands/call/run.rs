@@ -149,7 +149,7 @@ fn hint_if_server(failure: Failure, invocation: &Invocation) -> Failure {
             if connect::is_server(&name, invocation).unwrap_or_default() =>
         {
             let word = phrase::word(&name);
-            let hint = format!("{word} is a server: wharf tools {word} lists its tools");
+            let hint = format!("{word} is a server: `wharf tools {word}` lists its tools");
             Failure::ItemNotFound { what, name, hint: Some(hint) }
         }
         failure => failure,

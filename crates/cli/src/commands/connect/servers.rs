@@ -43,7 +43,7 @@ fn skip_line(server: &Server) -> String {
     let (quoted, word) = (phrase::quoted(name), phrase::word(name));
     match &server.trust {
         Trust::Refused => {
-            format!("skipped {quoted}: you refused it (wharf trust {word} asks again)")
+            format!("skipped {quoted}: you refused it (`wharf trust {word}` asks again)")
         }
         Trust::Changed(differences) => {
             let mut fields: Vec<String> = differences
@@ -57,11 +57,11 @@ fn skip_line(server: &Server) -> String {
             let fields = fields.join(", ");
             format!(
                 "skipped {quoted}: it has changed since you trusted it: {fields} \
-                 (wharf explain {word} shows how)"
+                 (`wharf explain {word}` shows how)"
             )
         }
         _ => format!(
-            "skipped {quoted}: it is new in this project and not trusted (wharf trust {word})"
+            "skipped {quoted}: it is new in this project and not trusted (`wharf trust {word}`)"
         ),
     }
 }
@@ -168,11 +168,11 @@ fn check_usable(server: &Server) -> Result<(), Failure> {
         }
         DefinitionState::Native => {
             let why = "native web search is enabled, so Exa servers are not connected".to_owned();
-            Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
+            Err(Failure::NotUsed { name, why, hint: format!("`wharf explain {word}`") })
         }
         DefinitionState::Shadowed => {
             let why = "all of its definitions are shadowed".to_owned();
-            Err(Failure::NotUsed { name, why, hint: format!("wharf explain {word}") })
+            Err(Failure::NotUsed { name, why, hint: format!("`wharf explain {word}`") })
         }
     }
 }

@@ -86,7 +86,7 @@ fn describe(server: &str, changes: &[ToolChange], is_withheld: bool) -> String {
     }
     if is_withheld {
         let hint = format!(
-            "these tools are withheld; to review and accept them: wharf trust {} --tools",
+            "these tools are withheld; to review and accept them: `wharf trust {} --tools`",
             phrase::word(server)
         );
         lines.hint("  ", Some(&hint));

@@ -32,7 +32,7 @@ impl UnawaitedServer {
         let ago = time_ago::time_ago(self.last.at, SystemTime::now());
         let why = clean(self.last.error.as_deref().unwrap_or_default());
         invocation.ui.notice(&format!(
-            "{} {} was not waited for: its last attempt failed {ago}: {why} (wharf test {})",
+            "{} {} was not waited for: its last attempt failed {ago}: {why} (`wharf test {}`)",
             style::warning("warning:"),
             phrase::quoted(&self.server),
             phrase::word(&self.server)

@@ -16,7 +16,7 @@ pub(super) fn check(catalog: &Catalog) -> Vec<Check> {
     if shadowed > 0 {
         let verb = if shadowed == 1 { "is" } else { "are" };
         let message = format!("{} {verb} shadowed", phrase::count(shadowed, "definition"));
-        checks.push(Check::note("shadowed", message).hint("wharf list --all"));
+        checks.push(Check::note("shadowed", message).hint("`wharf list --all`"));
     }
     checks
 }

@@ -87,7 +87,7 @@ fn connection(server: &ServerSnapshot) -> Check {
             };
             match tip(name, failure) {
                 Some(tip) => check.hint(tip),
-                None => check.hint(format!("wharf test {}", phrase::word(name))),
+                None => check.hint(format!("`wharf test {}`", phrase::word(name))),
             }
         }
         (status, None) => Check::note(name, format!("is {status}")),

@@ -42,7 +42,7 @@ fn suggest(variable: &str, server: &Server) -> Check {
         "wharf" | "env" => format!("if the server needs it, {add}"),
         // Another program's file, which may support neither `passEnv` nor placeholders.
         program => format!(
-            "if the server needs it, copy it into Wharf's own file and {add} there: wharf import {program} {}",
+            "if the server needs it, copy it into Wharf's own file and {add} there: `wharf import {program} {}`",
             shell::quote(server.definition.name.as_str())
         ),
     };

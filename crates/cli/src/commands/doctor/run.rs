@@ -95,7 +95,7 @@ fn last_attempts(catalog: &Catalog, invocation: &Invocation) -> Option<CheckGrou
         let why = last.error.as_deref()?;
         let ago = time_ago::time_ago(last.at, SystemTime::now());
         let check = Check::note(name, format!("its last attempt failed {ago}: {why}"));
-        Some(check.hint(format!("wharf test {}", phrase::word(name))))
+        Some(check.hint(format!("`wharf test {}`", phrase::word(name))))
     });
     let checks: Vec<Check> = failed.collect();
     (!checks.is_empty()).then_some(CheckGroup { title: LAST_ATTEMPTS, checks })
@@ -137,7 +137,7 @@ fn check_all(catalog: &Catalog, env: &Env) -> Findings {
         match why {
             DefaultsReason::NothingConfigured => {
                 Check::note("defaults", "nothing is configured yet, so these are the defaults")
-                    .hint("wharf add NAME -- COMMAND…")
+                    .hint("`wharf add NAME -- COMMAND…`")
             }
             DefaultsReason::Unreadable => Check::note(
                 "defaults",

@@ -30,9 +30,9 @@ pub(super) fn check(
             let reason = server.reason.as_deref().unwrap_or_default();
             let word = phrase::word(name);
             let hint = if server.trust.allows_use() {
-                format!("wharf enable {word}")
+                format!("`wharf enable {word}`")
             } else {
-                format!("wharf enable {word}, then wharf trust {word}")
+                format!("`wharf enable {word}`, then `wharf trust {word}`")
             };
             vec![Check::note(name, format!("is disabled: it is {reason}")).hint(hint)]
         }
@@ -40,7 +40,7 @@ pub(super) fn check(
             let other = server.duplicate_of.as_ref().map_or("", |name| name.as_str());
             vec![
                 Check::note(name, format!("is the same server as \"{other}\", which is used"))
-                    .hint("to use both: wharf config set discovery.duplicates keep"),
+                    .hint("to use both: `wharf config set discovery.duplicates keep`"),
             ]
         }
         DefinitionState::Native => {
@@ -48,7 +48,7 @@ pub(super) fn check(
         }
         DefinitionState::Shadowed => vec![
             Check::note(name, "is not used: all of its definitions are shadowed")
-                .hint(format!("wharf explain {}", phrase::word(name))),
+                .hint(format!("`wharf explain {}`", phrase::word(name))),
         ],
     }
 }
@@ -60,14 +60,14 @@ fn untrusted(server: &Server) -> Check {
     let (message, hint) = match &server.trust {
         Trust::Changed(_) => (
             "has changed since you trusted it, so it is not connected",
-            format!("wharf explain {word} shows what changed; wharf trust {word}"),
+            format!("`wharf explain {word}` shows what changed; `wharf trust {word}` accepts it"),
         ),
         Trust::Refused => {
-            ("is not connected: you refused it", format!("wharf trust {word} asks again"))
+            ("is not connected: you refused it", format!("`wharf trust {word}` asks again"))
         }
         _ => (
             "came with this project and is not trusted, so it is not connected",
-            format!("wharf trust {word}"),
+            format!("`wharf trust {word}`"),
         ),
     };
     Check::note(name, message).hint(hint)
@@ -106,7 +106,7 @@ fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
             if server.definition.source.level == Level::Builtin =>
         {
             Check::note(name, format!("`{command}` not found, so this default is not available"))
-                .hint(format!("install `{command}`, or add servers of your own: wharf add"))
+                .hint(format!("install `{command}`, or add servers of your own: `wharf add`"))
         }
         StartCheck::ProgramNotFound(command) => {
             Check::failed(name, format!("`{command}` not found"))
@@ -161,7 +161,7 @@ fn stored_credential(server: &Server, credentials: Option<&Credentials>) -> Opti
         Some(_) => None,
         None => Some(
             Check::failed(name, "the stored credential that its entry refers to is missing")
-                .hint(format!("store it again: wharf add {} --token -", phrase::word(name))),
+                .hint(format!("store it again: `wharf add {} --token -`", phrase::word(name))),
         ),
     }
 }

@@ -8,7 +8,7 @@ use wharf_config::{Catalog, CredentialError, Credentials, Env, Problem, shell};
 
 use super::check::Check;
 use super::config_files::{is_open_to_others, of_problem};
-use crate::commands::failure::credential_hint;
+use crate::commands::failure::{SET_HOME, credential_hint};
 use crate::commands::invocation::is_settings;
 
 /// Checks Wharf's own files.
@@ -17,9 +17,9 @@ pub(super) fn check(catalog: &Catalog, env: &Env) -> Vec<Check> {
         return vec![
             Check::failed(
                 "home",
-                "there is no home folder: settings, trust and tokens cannot be stored",
+                format!("{}: settings, trust and tokens cannot be stored", wharf_config::NO_HOME),
             )
-            .hint("set HOME, or WHARF_HOME to a folder of yours"),
+            .hint(SET_HOME),
         ];
     };
     let mut checks = vec![folder(&home, env)];

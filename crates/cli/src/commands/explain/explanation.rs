@@ -226,22 +226,22 @@ impl ExplanationText<'_> {
                 StartCheck::Ready | StartCheck::UrlConfigured => None,
             },
             DefinitionState::Disabled if !server.trust.allows_use() => Some(format!(
-                "to use it: wharf enable {word}, then wharf trust {word} \
+                "to use it: `wharf enable {word}`, then `wharf trust {word}` \
                  to see what it would do and agree"
             )),
-            DefinitionState::Disabled => Some(format!("to use it: wharf enable {word}")),
+            DefinitionState::Disabled => Some(format!("to use it: `wharf enable {word}`")),
             DefinitionState::Untrusted => {
-                Some(format!("to see what it would run, and trust it: wharf trust {word}"))
+                Some(format!("to see what it would run, and trust it: `wharf trust {word}`"))
             }
             DefinitionState::Invalid => {
                 let hint = self.first_error().and_then(|problem| problem.hint.as_deref());
                 Some(hint.map_or_else(|| "correct the entry in its file".to_owned(), clean))
             }
             DefinitionState::Duplicate => {
-                Some("to use both: wharf config set discovery.duplicates keep".to_owned())
+                Some("to use both: `wharf config set discovery.duplicates keep`".to_owned())
             }
             DefinitionState::Shadowed => {
-                Some("wharf list --all shows what is used instead".to_owned())
+                Some("`wharf list --all` shows what is used instead".to_owned())
             }
             DefinitionState::Native => None,
         };

@@ -3,6 +3,8 @@
 //! The hints of the libraries are about files, URLs and programs. The hints here name verbs and
 //! flags.
 
+use std::io;
+
 use wharf::FailureKind;
 use wharf::arguments::PairError;
 use wharf::call::{CallError, CallErrorReason};
@@ -13,6 +15,9 @@ use wharf_config::{CredentialError, DiscoveryError};
 use super::{Failure, UntrustedReason};
 use crate::commands::connect::one_off;
 use crate::ui::phrase;
+
+/// What to do if there is no folder for the files of Wharf.
+pub(crate) const SET_HOME: &str = "set HOME, or WHARF_HOME to a folder of yours";
 
 impl Failure {
     /// Returns what to do about the failure.
@@ -26,11 +31,13 @@ impl Failure {
             }
             Self::Untrusted { name, why: UntrustedReason::Changed } => {
                 let word = phrase::word(name);
-                Some(format!("wharf explain {word} shows what changed; wharf trust {word}"))
+                Some(format!(
+                    "`wharf explain {word}` shows what changed; `wharf trust {word}` accepts it"
+                ))
             }
-            Self::Untrusted { name, .. } => Some(format!("wharf trust {}", phrase::word(name))),
+            Self::Untrusted { name, .. } => Some(format!("`wharf trust {}`", phrase::word(name))),
             Self::Usage { hint, .. } => Some((*hint).to_owned()),
-            Self::NoHome => Some("set HOME, or WHARF_HOME to a folder of yours".to_owned()),
+            Self::NoHome => Some(SET_HOME.to_owned()),
             Self::NotAProject => Some("go to a project, or name one with --project".to_owned()),
             Self::NotUsed { hint, .. }
             | Self::Invalid { hint, .. }
@@ -45,14 +52,24 @@ impl Failure {
             Self::Store(error) => Some(error.hint()),
             Self::Approvals(error) => Some(error.hint()),
             Self::Setting(error) => setting_hint(error),
+            Self::File { source, .. } | Self::Output(source) | Self::Serve(source) => {
+                io_hint(source).map(str::to_owned)
+            }
             Self::Disabled { .. }
             | Self::DefinedElsewhere { .. }
             | Self::Cancelled
-            | Self::Prepare(_)
-            | Self::File { .. }
-            | Self::Output(_)
-            | Self::Serve(_) => None,
+            | Self::Prepare(_) => None,
         }
+    }
+}
+
+/// Returns what to do about an error of the operating system, where the fix is known.
+fn io_hint(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Some("check the permissions of the file and its folder"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("make room on the disk"),
+        io::ErrorKind::ReadOnlyFilesystem => Some("the disk is read-only; use another folder"),
+        _ => None,
     }
 }
 
@@ -77,17 +94,19 @@ pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> 
     let has_written = !failure.stderr.trim().is_empty();
     let next = match (failure.kind, failure.http_status) {
         (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
-        (FailureKind::NeedsAuth, Some(403)) => format!("wharf get {word}"),
+        (FailureKind::NeedsAuth, Some(403)) => format!("`wharf get {word}`"),
         (FailureKind::NeedsAuth, _) => return Some(token_tip(name)),
         (FailureKind::Stopped, _) => {
-            return Some(format!("see why with `wharf logs {word}`, then: wharf reconnect {word}"));
+            return Some(format!(
+                "see why with `wharf logs {word}`, then `wharf reconnect {word}`"
+            ));
         }
         _ if has_written && advice.is_none() => {
-            return Some(format!("wharf logs {word} shows all of its output"));
+            return Some(format!("`wharf logs {word}` shows all of its output"));
         }
-        _ if has_written => format!("wharf logs {word}"),
-        (_, Some(408 | 429 | 500..)) => format!("wharf test {word}"),
-        _ => format!("wharf get {word}"),
+        _ if has_written => format!("`wharf logs {word}`"),
+        (_, Some(408 | 429 | 500..)) => format!("`wharf test {word}`"),
+        _ => format!("`wharf get {word}`"),
     };
     Some(advice.map_or_else(|| next.clone(), |advice| format!("{advice} ({next})")))
 }
@@ -108,7 +127,7 @@ const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
 fn token_tip(name: &str) -> String {
     let word = phrase::word(name);
     format!(
-        "store a token with `wharf add {word} --token -`, or check its headers (wharf get {word})"
+        "store a token with `wharf add {word} --token -`, or check its headers (`wharf get {word}`)"
     )
 }
 
@@ -130,14 +149,14 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
         }
         _ if server == one_off::SERVER_NAME => None,
         CallErrorReason::NeedsAuth => Some(token_tip(server)),
-        CallErrorReason::Untrusted => Some(format!("wharf trust {word}")),
-        CallErrorReason::Disabled => Some(format!("wharf enable {word}")),
+        CallErrorReason::Untrusted => Some(format!("`wharf trust {word}`")),
+        CallErrorReason::Disabled => Some(format!("`wharf enable {word}`")),
         CallErrorReason::Connect | CallErrorReason::Lost | CallErrorReason::TimedOut
             if error.stderr.is_some() =>
         {
-            Some(format!("full output: wharf logs {word}"))
+            Some(format!("`wharf logs {word}` shows all of its output"))
         }
-        CallErrorReason::Connect | CallErrorReason::Lost => Some(format!("wharf test {word}")),
+        CallErrorReason::Connect | CallErrorReason::Lost => Some(format!("`wharf test {word}`")),
         _ => None,
     }
 }
@@ -148,9 +167,7 @@ fn setting_hint(error: &SettingsFileError) -> Option<String> {
             Some("`wharf config get` lists all settings".to_owned())
         }
         SettingsFileError::Setting(error) => error.hint(),
-        SettingsFileError::NoHome => {
-            Some("set HOME, or WHARF_HOME to a folder of yours".to_owned())
-        }
+        SettingsFileError::NoHome => Some(SET_HOME.to_owned()),
         SettingsFileError::Store(error) => Some(error.hint()),
         _ => None,
     }
@@ -187,13 +204,13 @@ fn change_hint(error: &ManageError) -> Option<String> {
         ManageError::Discovery(error) => Some(discovery_hint(error).to_owned()),
         ManageError::Store(error) => Some(error.hint()),
         ManageError::Credentials(error) => Some(credential_hint(error)),
-        ManageError::NoHome => Some("set HOME or WHARF_HOME".to_owned()),
+        ManageError::NoHome => Some(SET_HOME.to_owned()),
         ManageError::Edit { source, .. } => Some(source.hint()),
         ManageError::OtherProgramToken { name, provider_id, .. } => Some(format!(
-            "copy it into Wharf's own file first: wharf import {provider_id} {}",
+            "copy it into Wharf's own file first: `wharf import {provider_id} {}`",
             phrase::word(name)
         )),
-        ManageError::Untrusted { name } => Some(format!("wharf trust {}", phrase::word(name))),
+        ManageError::Untrusted { name } => Some(format!("`wharf trust {}`", phrase::word(name))),
         ManageError::ProjectProgram { .. } => {
             Some("define the server in your own file, or name a variable in \"env\"".to_owned())
         }
@@ -214,7 +231,7 @@ pub(crate) fn pair_hint(error: &PairError) -> Option<String> {
 /// Returns why a server was not copied, and what to type to copy it.
 pub(crate) fn skip_text(name: &str, why: &SkipReason) -> String {
     match why {
-        SkipReason::Untrusted => format!("{why}; run wharf trust {}", phrase::word(name)),
+        SkipReason::Untrusted => format!("{why}; run `wharf trust {}`", phrase::word(name)),
         SkipReason::Exists => format!("{why}; use --force to replace it"),
         why => why.to_string(),
     }
@@ -224,9 +241,9 @@ pub(crate) fn skip_text(name: &str, why: &SkipReason) -> String {
 pub(crate) fn credential_hint(error: &CredentialError) -> String {
     match error {
         CredentialError::Store(error) => error.hint(),
-        CredentialError::Damaged { .. } => {
+        CredentialError::Malformed { .. } => {
             "correct the file, or delete it and add the tokens again".to_owned()
         }
-        _ => "set HOME or WHARF_HOME".to_owned(),
+        _ => SET_HOME.to_owned(),
     }
 }

@@ -23,7 +23,9 @@ use wharf_config::{Catalog, DiscoveryError, Server};
 
 use crate::ui::phrase;
 
-pub(crate) use advice::{credential_hint, next_step, pair_hint, skip_text, tip, use_cli_hint};
+pub(crate) use advice::{
+    SET_HOME, credential_hint, next_step, pair_hint, skip_text, tip, use_cli_hint,
+};
 
 /// The exit code of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +109,7 @@ pub(crate) enum Failure {
     #[error("{message}")]
     BadArguments { message: String, hint: Option<String>, usage: Option<String> },
     /// There is no home folder to store something in.
-    #[error("there is no home folder to store this in")]
+    #[error("{}", wharf_config::NO_HOME)]
     NoHome,
     /// The working folder is not a project.
     #[error("this folder is not a project: your own servers need no trust here")]
@@ -116,7 +118,7 @@ pub(crate) enum Failure {
     #[error("Server {} not found; to add it, --token requires --url (HTTP/SSE transport).", phrase::quoted(.name))]
     NoServerForToken { name: String, nearest: Option<String> },
     /// Another program's file defines the server, so Wharf does not remove it.
-    #[error("Server \"{name}\" is defined in {} ({provider}); use wharf disable {}", .path.display(), phrase::word(.name))]
+    #[error("Server \"{name}\" is defined in {} ({provider}); use `wharf disable {}`", .path.display(), phrase::word(.name))]
     DefinedElsewhere { name: String, path: PathBuf, provider: &'static str },
     /// A server could not be added, changed or removed.
     #[error(transparent)]
@@ -134,7 +136,7 @@ pub(crate) enum Failure {
     #[error("could not write the output")]
     Output(#[source] io::Error),
     /// The connection to the client of a built-in server failed.
-    #[error("lost the connection to the client")]
+    #[error("could not read from or write to the MCP client on standard input and output")]
     Serve(#[source] io::Error),
 }
 

@@ -58,7 +58,7 @@ pub(super) fn summary(tools: &[Arc<Tool>], snapshot: &Snapshot) -> String {
     if !unknown.is_empty() {
         let list = phrase::quoted_list(unknown);
         let _infallible =
-            write!(text, " Connected only when needed: {list} (wharf tools --fresh).");
+            write!(text, " Connected only when needed: {list} (`wharf tools --fresh`).");
     }
     text
 }
@@ -78,7 +78,7 @@ pub(super) fn also_a_tool(name: &str, invocation: &Invocation) -> Option<String>
     let servers: Vec<&str> = same.map(|tool| tool.server().as_str()).take(MOST_NAMED).collect();
     let path = format!("{}/{name}", servers.first()?);
     let (name, servers) = (phrase::quoted(name), phrase::quoted_list(servers));
-    Some(format!("note: {name} is also a tool of {servers}: wharf tools {}", phrase::word(&path)))
+    Some(format!("note: {name} is also a tool of {servers}: `wharf tools {}`", phrase::word(&path)))
 }
 
 /// Collects the problems of tools that were omitted.

@@ -25,7 +25,7 @@ pub(super) async fn ask(
     form: &Form,
     dialog: &mut Dialog<'_>,
 ) -> ElicitationAnswer {
-    dialog.print(&format!("\n{server} asks:\n{}", render::untrusted_text(message)));
+    dialog.print(&format!("\n{server} requests information:\n{}", render::untrusted_text(message)));
     if form.fields.is_empty() {
         return match dialog.agrees("Agree?").await {
             Some(true) => ElicitationAnswer::Accept(Some(Form::content(&[]))),

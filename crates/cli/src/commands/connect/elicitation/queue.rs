@@ -74,7 +74,7 @@ impl ElicitationQueue {
             match answer {
                 // The server may be gone meanwhile; its call reports that.
                 Some(answer) => drop(reply.send(answer)),
-                None => ui.message("\nThe server withdrew the question.\n"),
+                None => ui.message("\nThe server cancelled the elicitation.\n"),
             }
             progress.resume();
         }
@@ -101,6 +101,6 @@ async fn ask(
         ElicitationMode::Unknown => "its kind is unknown".to_owned(),
     };
     let label = style::warning("warning:");
-    dialog.print(&format!("{label} declined a question from {server}: {}\n", clean(&refused)));
+    dialog.print(&format!("{label} declined an elicitation from {server}: {}\n", clean(&refused)));
     ElicitationAnswer::Decline
 }

@@ -1,4 +1,4 @@
-//! URL elicitation: asks whether the person will visit a page. Shows the full URL and never opens
+//! URL elicitation: asks whether the person will open a URL. Shows the full URL and never opens
 //! it.
 
 use wharf::elicitation::UrlElicitation;
@@ -9,7 +9,7 @@ use super::dialog::Dialog;
 use super::render;
 use crate::ui::style;
 
-/// Asks about a page. The server's name is safe to print, the rest is untrusted.
+/// Asks about a URL. The server's name is safe to print, the rest is untrusted.
 pub(super) async fn ask(
     server: &str,
     message: &str,
@@ -19,7 +19,7 @@ pub(super) async fn ask(
     let (before, host, after) = page.parts();
     let (before, host, after) = (clean(before), style::strong(&clean(host)), clean(after));
     dialog.print(&format!(
-        "\n{server} asks you to visit a page on {host}:\n{}\n  {before}{host}{after}\n\n",
+        "\n{server} requests that you open a URL on {host}:\n{}\n  {before}{host}{after}\n\n",
         render::untrusted_text(message),
     ));
     if page.has_punycode_host() {
@@ -28,10 +28,11 @@ pub(super) async fn ask(
     if page.is_unencrypted() {
         dialog.warn("the connection is not encrypted: others can read it");
     }
-    dialog.print("Wharf does not open it: copy the address into your browser if you trust it.\n");
-    if dialog.agrees("Will you visit it?").await == Some(true) {
-        dialog
-            .print("The call continues when the server confirms your visit; Ctrl-C cancels it.\n");
+    dialog.print("Wharf does not open it: copy the URL into your browser if you trust it.\n");
+    if dialog.agrees("Will you open it?").await == Some(true) {
+        dialog.print(
+            "The call continues when the server reports it as complete; Ctrl-C cancels it.\n",
+        );
         ElicitationAnswer::Accept(None)
     } else {
         ElicitationAnswer::Decline
