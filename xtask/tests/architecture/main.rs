@@ -11,6 +11,7 @@ mod literals;
 mod manifests;
 mod modules;
 mod parameters;
+mod public_names;
 mod rule;
 mod sources;
 mod texts;
@@ -94,6 +95,16 @@ fn no_file_has_a_meaningless_name() {
 #[test]
 fn no_function_is_too_long() {
     check(&functions::LENGTH);
+}
+
+#[test]
+fn no_two_public_types_have_the_same_name() {
+    check(&public_names::ONE_TYPE_EACH);
+}
+
+#[test]
+fn the_name_of_a_public_type_says_what_it_is() {
+    check(&public_names::TELLING);
 }
 
 #[test]

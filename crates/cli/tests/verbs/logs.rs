@@ -9,8 +9,8 @@ use crate::world::World;
 
 fn world_with_stderr() -> World {
     World::new()
-        .server_with_startup("talk", "echo one >&2; printf 'two\\033[2J\\n' >&2; echo three >&2")
-        .own_servers(&[("talk", r#""command": "talk""#)])
+        .server_with_startup("chatty", "echo one >&2; printf 'two\\033[2J\\n' >&2; echo three >&2")
+        .own_servers(&[("chatty", r#""command": "chatty""#)])
 }
 
 /// Replaces dates and times.
@@ -32,9 +32,10 @@ fn without_timestamps(text: &str) -> String {
 
 #[test]
 fn a_log_of_an_earlier_version_can_still_be_read() {
-    let world = world_with_stderr().home(".wharf/logs/talk.log", "old one\nold two without an end");
-    assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_timestamps(&world.run("logs talk")), @r#"
+    let world =
+        world_with_stderr().home(".wharf/logs/chatty.log", "old one\nold two without an end");
+    assert!(world.run("test chatty").starts_with("exit 0"));
+    assert_snapshot!(without_timestamps(&world.run("logs chatty")), @r#"
     exit 0
     --- stdout
     old one
@@ -49,13 +50,13 @@ fn a_log_of_an_earlier_version_can_still_be_read() {
 #[test]
 fn the_stderr_of_a_server_is_kept() {
     let world = world_with_stderr();
-    assert_snapshot!(world.run("logs talk"), @r#"
+    assert_snapshot!(world.run("logs chatty"), @r#"
     exit 0
     --- stderr
-    "talk" has written nothing yet.
+    "chatty" has written nothing yet.
     "#);
-    assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_timestamps(&world.run("logs talk")), @r#"
+    assert!(world.run("test chatty").starts_with("exit 0"));
+    assert_snapshot!(without_timestamps(&world.run("logs chatty")), @r#"
     exit 0
     --- stdout
     --- started [day]T[time]Z
@@ -63,8 +64,8 @@ fn the_stderr_of_a_server_is_kept() {
     [time] two\u{1b}[2J
     [time] three
     "#);
-    assert!(world.run("test talk").starts_with("exit 0"));
-    assert_snapshot!(without_timestamps(&world.run("logs talk --lines 4")), @r#"
+    assert!(world.run("test chatty").starts_with("exit 0"));
+    assert_snapshot!(without_timestamps(&world.run("logs chatty --lines 4")), @r#"
     exit 0
     --- stdout
     [time] three
@@ -73,12 +74,12 @@ fn the_stderr_of_a_server_is_kept() {
     [time] two\u{1b}[2J
     [time] three
     "#);
-    assert_snapshot!(without_timestamps(&world.run("logs talk --lines 1 --json")), @r#"
+    assert_snapshot!(without_timestamps(&world.run("logs chatty --lines 1 --json")), @r#"
     exit 0
     --- stdout
     {
-      "server": "talk",
-      "path": "~/.wharf/logs/talk.log",
+      "server": "chatty",
+      "path": "~/.wharf/logs/chatty.log",
       "lines": [
         "three"
       ],
@@ -95,7 +96,7 @@ fn the_stderr_of_a_server_is_kept() {
     --- stderr
     error: Server "nobody" not found
     "#);
-    assert_snapshot!(world.run("logs talk -f --json"), @r#"
+    assert_snapshot!(world.run("logs chatty -f --json"), @r#"
     exit 2
     --- stdout
     {
@@ -115,12 +116,12 @@ fn the_stderr_of_a_server_is_kept() {
 #[test]
 fn a_log_can_be_followed() {
     let world = world_with_stderr();
-    assert!(world.run("test talk").starts_with("exit 0"));
+    assert!(world.run("test chatty").starts_with("exit 0"));
     let mut follower =
-        world.command(&["logs", "talk", "-f", "-n", "1"]).stdout(Stdio::piped()).spawn().unwrap();
+        world.command(&["logs", "chatty", "-f", "-n", "1"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
     assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "[time] three");
-    assert!(world.run("test talk").starts_with("exit 0"));
+    assert!(world.run("test chatty").starts_with("exit 0"));
     assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "--- started [day]T[time]Z");
     assert_eq!(without_timestamps(&lines.next().unwrap().unwrap()), "[time] one");
     follower.kill().unwrap();

@@ -3,7 +3,7 @@
 use crate::secret::Secret;
 use crate::server::EntryFields;
 
-use super::{Entry, ServerEntry, literal, set};
+use super::{ServerEntry, TypedEntry, literal, set};
 
 /// A server that is reached over HTTP.
 ///
@@ -12,11 +12,11 @@ use super::{Entry, ServerEntry, literal, set};
 ///
 /// let docs = Http::new("https://docs.example/mcp").bearer("token").header("X-Team", "tools");
 /// ```
-pub type Http = Entry<HttpTransport>;
+pub type Http = TypedEntry<HttpKind>;
 
 /// Marks an entry of a server with an address.
 #[derive(Debug)]
-pub enum HttpTransport {}
+pub enum HttpKind {}
 
 impl Http {
     /// Defines a server by its address: `http://…`, `https://…`, or `unix://…` for a socket.

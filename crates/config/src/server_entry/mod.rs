@@ -19,8 +19,8 @@ use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::{Approval, EntryFields, PROTOCOL_VERSIONS, WrittenText};
 
-pub use http::{Http, HttpTransport};
-pub use stdio::{Stdio, StdioTransport};
+pub use http::{Http, HttpKind};
+pub use stdio::{Stdio, StdioKind};
 
 /// A server of any kind that is defined in code: what
 /// [`Catalog::insert`](crate::Catalog::insert) accepts, and what [`Stdio`] and [`Http`] convert to.
@@ -39,10 +39,10 @@ pub use stdio::{Stdio, StdioTransport};
 ///     .call_timeout(Duration::from_secs(60))
 ///     .into();
 /// ```
-pub type ServerEntry = Entry<AnyTransport>;
+pub type ServerEntry = TypedEntry<AnyKind>;
 
 /// A server that is defined in code; `T` tells which methods it has. See [`ServerEntry`].
-pub struct Entry<T> {
+pub struct TypedEntry<T> {
     fields: Box<EntryFields>,
     problems: Vec<Problem>,
     transport: PhantomData<fn() -> T>,
@@ -50,7 +50,7 @@ pub struct Entry<T> {
 
 /// Marks an entry of any kind.
 #[derive(Debug)]
-pub enum AnyTransport {}
+pub enum AnyKind {}
 
 impl ServerEntry {
     /// Defines a server behind a transport of the program.
@@ -71,7 +71,7 @@ impl From<CustomTransport> for ServerEntry {
 }
 
 /// The options of every kind of server.
-impl<T> Entry<T> {
+impl<T> TypedEntry<T> {
     /// Sets whether calls need approval; without it, every call does ([`Approval::Ask`]).
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
@@ -180,11 +180,11 @@ impl<T> Entry<T> {
     /// Forgets which methods the entry has.
     fn erase(self) -> ServerEntry {
         let Self { fields, problems, .. } = self;
-        Entry { fields, problems, transport: PhantomData }
+        TypedEntry { fields, problems, transport: PhantomData }
     }
 }
 
-impl<T> Clone for Entry<T> {
+impl<T> Clone for TypedEntry<T> {
     fn clone(&self) -> Self {
         let (fields, problems) = (self.fields.clone(), self.problems.clone());
         Self { fields, problems, transport: PhantomData }
@@ -192,7 +192,7 @@ impl<T> Clone for Entry<T> {
 }
 
 /// Redacts every value: it may be a secret.
-impl<T> fmt::Debug for Entry<T> {
+impl<T> fmt::Debug for TypedEntry<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerEntry")
             .field("fields", &self.fields)

@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::server::EntryFields;
 
-use super::{Entry, ServerEntry, literal, set};
+use super::{ServerEntry, TypedEntry, literal, set};
 
 /// A server that is started as a child process.
 ///
@@ -19,11 +19,11 @@ use super::{Entry, ServerEntry, literal, set};
 ///
 /// let time = Stdio::new("uvx").arg("mcp-server-time").pass_env(["TZ"]).cwd("/srv/time");
 /// ```
-pub type Stdio = Entry<StdioTransport>;
+pub type Stdio = TypedEntry<StdioKind>;
 
 /// Marks an entry of a program to start.
 #[derive(Debug)]
-pub enum StdioTransport {}
+pub enum StdioKind {}
 
 impl Stdio {
     /// Defines a server by the program to start.

@@ -72,7 +72,7 @@ impl Peer {
         let first = async {
             tokio::select! {
                 biased;
-                Ok(heard) = acknowledged => Ok(heard),
+                Ok(acknowledgement) = acknowledged => Ok(acknowledgement),
                 outcome = &mut rest => match outcome {
                     Ok(_) => Err(RequestError::InvalidResponse("the subscription ended at once".into())),
                     Err(error) => Err(error),

@@ -63,24 +63,24 @@ async fn progress_restarts_the_idle_timeout(connection: &mut TestConnection) {
         ..RequestOptions::default()
     };
     // Longer in all than the idle timeout, but with progress in between.
-    let pace = json!({"steps": 4, "pause_ms": 500});
-    let result = call(&connection.peer, "slow", &pace, &options).await.unwrap();
+    let arguments = json!({"steps": 4, "pause_ms": 500});
+    let result = call(&connection.peer, "slow", &arguments, &options).await.unwrap();
     assert_eq!(text(&result), "arrived");
     assert_eq!(count.load(Ordering::Relaxed), 4);
 }
 
 async fn silence_ends_in_the_idle_timeout(connection: &mut TestConnection) {
     let options = RequestOptions::within(Duration::from_millis(300));
-    let pace = json!({"steps": 1, "pause_ms": 600_000});
-    let error = call(&connection.peer, "slow", &pace, &options).await.unwrap_err();
+    let arguments = json!({"steps": 1, "pause_ms": 600_000});
+    let error = call(&connection.peer, "slow", &arguments, &options).await.unwrap_err();
     assert!(matches!(error, RequestError::TimedOut { .. }), "{error}");
     connection.until("slow was cancelled", 1).await;
 }
 
 async fn a_dropped_call_is_cancelled_at_the_server(connection: &mut TestConnection) {
-    let (pace, options) = (json!({"pause_ms": 600_000}), with_deadline());
+    let (arguments, options) = (json!({"pause_ms": 600_000}), with_deadline());
     tokio::select! {
-        outcome = call(&connection.peer, "slow", &pace, &options) => panic!("{outcome:?}"),
+        outcome = call(&connection.peer, "slow", &arguments, &options) => panic!("{outcome:?}"),
         () = connection.until("slow began", 1) => {}
     }
     connection.until("slow was cancelled", 1).await;

@@ -61,9 +61,9 @@ async fn the_log_level_is_sent_with_every_call_to_a_modern_server() {
     runtime.set_log_level("fs", LogLevel::Debug).await.unwrap();
     call(&runtime, "mcp_fs_do", json!({})).await;
     let metas = actor_log.metas();
-    let told: Vec<&Value> =
+    let messages: Vec<&Value> =
         metas.iter().map(|meta| &meta["io.modelcontextprotocol/logLevel"]).collect();
-    assert_eq!(json!(told), json!([null, "warning", "warning", "debug"]));
+    assert_eq!(json!(messages), json!([null, "warning", "warning", "debug"]));
     assert!(!actor_log.request_methods().iter().any(|asked| asked == "logging/setLevel"));
     runtime.shutdown().await;
 }
@@ -123,16 +123,16 @@ async fn messages_of_the_log_level_and_above_arrive_as_events() {
     call(&runtime, "mcp_sample_log", json!({})).await;
     runtime.set_log_level("sample", LogLevel::Debug).await.unwrap();
     call(&runtime, "mcp_sample_log", json!({})).await;
-    let mut told = Vec::new();
-    let hearing = async {
-        while told.len() < 3 {
+    let mut messages = Vec::new();
+    let receiving = async {
+        while messages.len() < 3 {
             if let Event::Log { level, text, .. } = events.next().await.unwrap() {
-                told.push(format!("{level:?}: {text}"));
+                messages.push(format!("{level:?}: {text}"));
             }
         }
     };
-    tokio::time::timeout(LIMIT, hearing).await.expect("all messages arrive");
-    assert_snapshot!(told.join("\n"), @"
+    tokio::time::timeout(LIMIT, receiving).await.expect("all messages arrive");
+    assert_snapshot!(messages.join("\n"), @"
     Error: error
     Debug: debug
     Error: error
@@ -206,12 +206,12 @@ async fn the_log_level_is_set_again_after_an_http_session_was_lost() {
     runtime.ready().await;
     runtime.set_log_level("web", LogLevel::Error).await.unwrap();
     assert_eq!(call(&runtime, "mcp_web_do", json!({})).await, "done");
-    let told = async {
+    let messages = async {
         while server.lock().unwrap().levels.len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(LIMIT, told).await.expect("the new session gets the level");
+    tokio::time::timeout(LIMIT, messages).await.expect("the new session gets the level");
     assert_eq!(server.lock().unwrap().levels, ["s1 error", "s2 error"]);
     runtime.shutdown().await;
 }

@@ -23,12 +23,12 @@ const SECRET: &str = "tiger-4711";
 async fn an_error_of_a_server_does_not_repeat_its_secrets() {
     let mut fixture = Fixture::new();
     let says = || Some(format!("the key {SECRET} is not known, Bearer {SECRET} neither"));
-    let given = json!({ "env": { "KEY": SECRET }, "connectTimeout": 5000 });
+    let entry = json!({ "env": { "KEY": SECRET }, "connectTimeout": 5000 });
     let hello = Script { hello_error: says(), ..Script::with_tools(["do"]) };
-    fixture.actor("hello", &hello, given.clone());
+    fixture.actor("hello", &hello, entry.clone());
     let list = Script { list_error: says(), ..Script::with_tools(["do"]) };
-    fixture.actor("list", &list, given.clone());
-    fixture.actor("fs", &Script { extras: 1, ..Script::with_tools(["do"]) }, given);
+    fixture.actor("list", &list, entry.clone());
+    fixture.actor("fs", &Script { extras: 1, ..Script::with_tools(["do"]) }, entry);
     let runtime = fixture.start();
     assert_snapshot!(render(&*runtime.settled().await), @"
     fs connected 1

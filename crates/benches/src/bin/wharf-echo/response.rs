@@ -260,11 +260,12 @@ mod tests {
     fn the_first_request_of_both_eras_is_answered() {
         let modern = answer(r#"{"id":1,"method":"server/discover","params":{}}"#);
         assert_eq!(modern["result"]["supportedVersions"][0], "2026-07-28");
-        for (asked, given) in [("2025-03-26", "2025-03-26"), ("2030-01-01", "2025-11-25")] {
+        for (requested, negotiated) in [("2025-03-26", "2025-03-26"), ("2030-01-01", "2025-11-25")]
+        {
             let message = format!(
-                r#"{{"id":1,"method":"initialize","params":{{"protocolVersion":"{asked}"}}}}"#
+                r#"{{"id":1,"method":"initialize","params":{{"protocolVersion":"{requested}"}}}}"#
             );
-            assert_eq!(answer(&message)["result"]["protocolVersion"], given);
+            assert_eq!(answer(&message)["result"]["protocolVersion"], negotiated);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Tests of merging: the winner of each name, shadowing, duplicates, switches and defaults.
 
 mod duplicates;
-mod levels;
 mod order;
 mod programs;
+mod project_folders;
 mod replacement;
 mod switches;
 

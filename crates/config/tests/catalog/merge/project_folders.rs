@@ -1,4 +1,4 @@
-//! Tests of levels: which folders belong to a project, and the precedence of one program's files.
+//! Tests of project folders: which folders belong to a project, and the precedence of their files.
 
 use insta::assert_snapshot;
 

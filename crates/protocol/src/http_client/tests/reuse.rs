@@ -163,7 +163,7 @@ async fn a_request_that_may_have_been_read_is_not_sent_again() {
 #[tokio::test]
 async fn a_connection_is_used_for_as_long_as_the_server_says() {
     let server = TestServer::start(|seen| {
-        let timeout = seen.header("x-patience").unwrap();
+        let timeout = seen.header("x-idle-timeout").unwrap();
         ScriptedReply::Keep(answer("200 OK", &format!("keep-alive: timeout={timeout}\r\n"), ""))
     })
     .await;
@@ -172,7 +172,7 @@ async fn a_connection_is_used_for_as_long_as_the_server_says() {
         let before = server.connections();
         for _ in 0..2 {
             let mut outgoing = post(&server.at("/"));
-            outgoing.headers.insert("x-patience", timeout.parse().unwrap());
+            outgoing.headers.insert("x-idle-timeout", timeout.parse().unwrap());
             drop(client.send(outgoing).await.unwrap());
         }
         assert_eq!(server.connections() - before, connections, "{timeout}");

@@ -58,8 +58,9 @@ fn invalid_cache_hints_mean_do_not_cache() {
     let read = |rest: &str| page(&format!(r#"{{"tools":[]{rest}}}"#)).cache;
     let public = CacheHints { ttl: Duration::from_secs(5), scope: CacheScope::Public };
     assert_eq!(read(r#","ttlMs":5000,"cacheScope":"public""#), public);
-    for odd in ["", r#","ttlMs":-1"#, r#","ttlMs":"5","cacheScope":"all""#, r#","ttlMs":null"#] {
-        assert_eq!(read(odd), CacheHints::default(), "{odd}");
+    for invalid in ["", r#","ttlMs":-1"#, r#","ttlMs":"5","cacheScope":"all""#, r#","ttlMs":null"#]
+    {
+        assert_eq!(read(invalid), CacheHints::default(), "{invalid}");
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
         },
     ),
     modern(
-        "session-given",
+        "session-id-sent",
         "sends a session id, which modern servers do not have",
         WORKS,
         |server, http_request| {
