@@ -113,11 +113,6 @@ pub use trace::{TraceKind, TraceLine, TraceSink};
 pub use trust_decider::{TrustDecider, TrustDecision};
 pub use view::{View, ViewOptions};
 
-pub use wharf_config::{
-    Approval, Catalog, Env, Http, LoadOptions, ServerEntry, ServerName, Settings, Stdio,
-};
-pub use wharf_protocol::Json;
-
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;
 
