@@ -8,9 +8,8 @@ use futures_util::stream::FuturesUnordered;
 
 use super::ConnectOptions;
 use crate::Json;
-use crate::envelope;
 use crate::era::{Era, Negotiation, NegotiationStep, Probe, ProbeEvent, Revision};
-use crate::peer::{ClientConnection, MetaWriter, Peer, ServerProfile};
+use crate::peer::{ClientConnection, MetaWriter, Peer, RequestOptions, ServerProfile};
 use crate::session::{
     ClientHandler, ClientRequest, Deadline, Observer, RequestError, SessionCore, SessionViolation,
     is_about_request,
@@ -155,22 +154,20 @@ async fn send_probe(
     probe: Probe,
     options: &ConnectOptions,
 ) -> (Probe, Result<Json, RequestError>) {
-    let (method, params) = match probe {
-        Probe::Discover(revision) => {
-            let meta_writer = meta_writer(revision, options);
-            ("server/discover", meta_writer.params(None, None, &[]))
-        }
+    let (method, revision, params) = match probe {
+        Probe::Discover(revision) => ("server/discover", revision, None),
         Probe::Initialize(revision) => {
             let params = send::initialize(revision, &options.capabilities, &options.client);
-            ("initialize", Some(params))
+            ("initialize", revision, Some(params))
         }
     };
     let id = connection.core.next_id();
+    let meta_writer = meta_writer(revision, options);
     let request = ClientRequest {
         id,
         method,
         params: params.as_ref(),
-        message: envelope::request(id, method, params.as_ref()),
+        message: meta_writer.request(id, method, params.as_ref(), &RequestOptions::default()),
         deadline: Deadline::never(),
         observer: Observer::None,
         cause: None,

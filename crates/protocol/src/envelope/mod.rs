@@ -12,4 +12,5 @@ pub use id::Id;
 pub use message::{Message, Notification, Request, Response, RpcError, code};
 pub(crate) use read::read_leniently;
 pub use read::{EnvelopeViolation, Malformed, Received, read};
+pub(crate) use write::request_with;
 pub use write::{failure, notification, request, success};

@@ -8,16 +8,26 @@ use crate::json::push_string;
 
 /// Writes a request with a numeric id.
 pub fn request(id: u64, method: &str, params: Option<&Json>) -> Vec<u8> {
-    let mut text = start_message(method.len() + params.map_or(0, |it| it.as_str().len()));
+    request_with(id, method, length(params), params.map(push_json))
+}
+
+/// Writes a request whose params are appended by a function; their length is about `length`.
+pub(crate) fn request_with(
+    id: u64,
+    method: &str,
+    length: usize,
+    push_params: Option<impl FnOnce(&mut String)>,
+) -> Vec<u8> {
+    let mut text = start_message(method.len() + length);
     push_id(&mut text, id);
-    push_method_and_params(&mut text, method, params);
+    push_method_and_params(&mut text, method, push_params);
     text.into_bytes()
 }
 
 /// Writes a notification.
 pub fn notification(method: &str, params: Option<&Json>) -> Vec<u8> {
-    let mut text = start_message(method.len() + params.map_or(0, |it| it.as_str().len()));
-    push_method_and_params(&mut text, method, params);
+    let mut text = start_message(method.len() + length(params));
+    push_method_and_params(&mut text, method, params.map(push_json));
     text.into_bytes()
 }
 
@@ -34,7 +44,7 @@ pub fn success(id: &Id, result: &Json) -> Vec<u8> {
 /// Writes a response with an error; without an id if the id of the request is unknown.
 pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     let RpcError { code, message, data } = error;
-    let mut text = start_message(message.len() + data.as_ref().map_or(0, |it| it.as_str().len()));
+    let mut text = start_message(message.len() + length(data.as_ref()));
     if let Some(id) = id {
         push_id(&mut text, id);
     }
@@ -59,14 +69,26 @@ fn push_id(text: &mut String, id: impl Display) {
     push(text, format_args!(",\"id\":{id}"));
 }
 
-fn push_method_and_params(text: &mut String, method: &str, params: Option<&Json>) {
+fn push_method_and_params(
+    text: &mut String,
+    method: &str,
+    push_params: Option<impl FnOnce(&mut String)>,
+) {
     text.push_str(",\"method\":");
     push_string(text, method);
-    if let Some(params) = params {
+    if let Some(push_params) = push_params {
         text.push_str(",\"params\":");
-        text.push_str(params.as_str());
+        push_params(text);
     }
     text.push('}');
+}
+
+fn push_json(json: &Json) -> impl FnOnce(&mut String) {
+    |text| text.push_str(json.as_str())
+}
+
+fn length(json: Option<&Json>) -> usize {
+    json.map_or(0, |json| json.as_str().len())
 }
 
 fn push(text: &mut String, part: std::fmt::Arguments<'_>) {

@@ -10,7 +10,6 @@ use http::{HeaderName, HeaderValue};
 use super::connection::ClientConnection;
 use super::meta_writer::MetaWriter;
 use crate::Json;
-use crate::envelope;
 use crate::era::{Era, HeaderParameter, Revision};
 use crate::session::{
     ClientRequest, Deadline, Observer, RequestCause, RequestError, SessionEnd, SessionLimits,
@@ -200,10 +199,7 @@ impl Peer {
         let RequestExtras { observer, headers } = extras;
         let PeerInner { connection, meta_writer, .. } = &*self.0;
         let id = connection.core.next_id();
-        let wants_progress = !matches!(options.progress, ProgressMode::Off);
-        let token = wants_progress.then_some(id);
-        let worded = meta_writer.params(params, token, &options.meta);
-        let message = envelope::request(id, method, worded.as_ref());
+        let message = meta_writer.request(id, method, params, options);
         let request = ClientRequest {
             id,
             method,

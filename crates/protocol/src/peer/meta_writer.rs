@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::Json;
+use super::{ProgressMode, RequestOptions};
 use crate::era::{Era, Revision};
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta};
-use crate::view::{LogLevel, meta::key, with_meta};
+use crate::view::{LogLevel, meta::key, push_with_meta};
+use crate::{Json, envelope};
 
 /// Writes the `_meta` of one client for one revision.
 pub(crate) struct MetaWriter {
@@ -39,24 +40,29 @@ impl MetaWriter {
         LogLevel::ALL.get(usize::from(place)).map(|level| format!("\"{}\"", level.as_str()))
     }
 
-    /// Returns the parameters of a request with their `_meta`.
-    pub(crate) fn params(
+    /// Writes a request with the parameters and their `_meta`, all into one text.
+    pub(crate) fn request(
         &self,
+        id: u64,
+        method: &str,
         params: Option<&Json>,
-        progress_token: Option<u64>,
-        meta: &[(String, Json)],
-    ) -> Option<Json> {
-        let token = progress_token.map(|token| token.to_string());
+        options: &RequestOptions,
+    ) -> Vec<u8> {
+        let wants_progress = !matches!(options.progress, ProgressMode::Off);
+        let token = wants_progress.then(|| id.to_string());
         let level = self.log_level();
-        let mut more: Vec<(&str, &str)> = Vec::with_capacity(meta.len() + 2);
-        more.extend(level.as_deref().map(|level| (key::LOG_LEVEL, level)));
-        more.extend(meta.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        more.extend(token.as_deref().map(|token| (key::PROGRESS_TOKEN, token)));
-        match &self.request_meta {
-            Some(request_meta) => Some(request_meta.apply(params, &more)),
-            None if more.is_empty() => params.cloned(),
-            None => Some(with_meta(params, &more)),
+        let given = options.meta.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let entries = (self.request_meta.iter().flat_map(RequestMeta::entries))
+            .chain(level.as_deref().map(|level| (key::LOG_LEVEL, level)))
+            .chain(given)
+            .chain(token.as_deref().map(|token| (key::PROGRESS_TOKEN, token)));
+        if entries.clone().next().is_none() {
+            return envelope::request(id, method, params);
         }
+        let length = entries.clone().map(|(key, value)| key.len() + value.len() + 4).sum::<usize>()
+            + params.map_or(0, |params| params.as_str().len());
+        let push_params = |text: &mut String| push_with_meta(text, params, entries);
+        envelope::request_with(id, method, length, Some(push_params))
     }
 }
 
@@ -64,28 +70,35 @@ impl MetaWriter {
 mod tests {
     use super::*;
 
-    fn check(revision: Revision, params: Option<&str>, expected: Option<&str>) {
+    fn check(revision: Revision, params: Option<&str>, expected: &str) {
         let client = ClientInfo::new("n", "1");
         let meta_writer = MetaWriter::new(revision, &ClientCapabilities::default(), &client);
         meta_writer.set_log_level(LogLevel::Debug);
         let params: Option<Json> = params.map(|text| text.parse().unwrap());
-        let worded = meta_writer.params(params.as_ref(), Some(7), &[("a".into(), Json::null())]);
-        assert_eq!(worded.as_ref().map(Json::as_str), expected);
-        let plain = meta_writer.params(params.as_ref(), None, &[]);
-        assert_eq!(plain == params, revision.era() == Era::Legacy);
+        let options = RequestOptions {
+            progress: ProgressMode::KeepAlive,
+            meta: vec![("a".into(), Json::null())],
+            ..RequestOptions::default()
+        };
+        let written = meta_writer.request(7, "m", params.as_ref(), &options);
+        let expected = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{expected}}}"#);
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+        let plain = meta_writer.request(7, "m", params.as_ref(), &RequestOptions::default());
+        let is_unchanged = plain == envelope::request(7, "m", params.as_ref());
+        assert_eq!(is_unchanged, revision.era() == Era::Legacy);
     }
 
     #[test]
     fn a_modern_request_carries_client_info_and_log_level() {
         let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"io.modelcontextprotocol/logLevel":"debug","a":null,"progressToken":7}"#;
-        check(Revision::LATEST, None, Some(&format!("{{{meta}}}")));
-        check(Revision::LATEST, Some(r#"{"x":1}"#), Some(&format!(r#"{{{meta},"x":1}}"#)));
+        check(Revision::LATEST, None, &format!("{{{meta}}}"));
+        check(Revision::LATEST, Some(r#"{"x":1}"#), &format!(r#"{{{meta},"x":1}}"#));
     }
 
     #[test]
     fn a_legacy_request_has_only_the_given_meta() {
         let revision = Revision::V2025_06_18;
-        check(revision, None, Some(r#"{"_meta":{"a":null,"progressToken":7}}"#));
-        check(revision, Some("{}"), Some(r#"{"_meta":{"a":null,"progressToken":7}}"#));
+        check(revision, None, r#"{"_meta":{"a":null,"progressToken":7}}"#);
+        check(revision, Some("{}"), r#"{"_meta":{"a":null,"progressToken":7}}"#);
     }
 }

@@ -4,9 +4,11 @@
 //! `tasks/result` returns its result. Since 2026-07-28 tasks are an extension: the task is the
 //! result itself, and `tasks/get` includes the final result or error. One view reads both.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytestring::ByteString;
+use memchr::memmem::Finder;
 
 use super::fields::entry;
 use super::input_request::InputRequest;
@@ -59,9 +61,14 @@ impl TaskStatus {
         &["working", "input_required", "completed", "failed", "cancelled"];
 }
 
+/// Occurs in every task: as a member of a legacy result, and as the type of a modern one.
+static TASK_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"task\""));
+
 impl Task {
     /// Returns the task in a result; `None` if the result has none.
     pub(crate) fn from_result(result: &Json) -> Option<Self> {
+        // Most results are not tasks; a search is much faster than reading their members.
+        TASK_NAME.find(result.as_str().as_bytes())?;
         let [task, result_type] = result.get_all(["task", "resultType"]);
         if let Some(task) = task.filter(Json::is_object) {
             return Self::read(task).ok();

@@ -120,7 +120,7 @@ fn tasks(support: TasksSupport) -> Json {
 
 fn settings(pairs: &[(String, Object)]) -> Option<Json> {
     let members = pairs.iter().map(|(key, value)| (key.as_str(), Some(value.as_json().clone())));
-    (!pairs.is_empty()).then(|| object(members))
+    (!pairs.is_empty()).then(|| object(members.collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub use request_meta::RequestMeta;
 use serde::Serialize;
 
 use crate::Json;
+use crate::json::push_string;
 use crate::view::meta::push_member;
 
 /// Encodes a value for which encoding cannot fail: string keys and validated JSON only.
@@ -35,17 +36,23 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::object())
 }
 
-/// The length that most objects do not exceed.
-const USUAL_LENGTH: usize = 128;
+/// Encodes a string.
+pub(crate) fn string(value: &str) -> Json {
+    let mut text = String::with_capacity(value.len() + 2);
+    push_string(&mut text, value);
+    Json::trusted(text)
+}
 
 /// Writes an object with these members, in their order; members without a value are left out.
-pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<Json>)>) -> Json {
-    let mut text = String::with_capacity(USUAL_LENGTH);
+pub(crate) fn object<'a>(members: impl AsRef<[(&'a str, Option<Json>)]>) -> Json {
+    let written = members.as_ref().iter().filter_map(|(key, value)| Some((*key, value.as_ref()?)));
+    // With the exact length, the text becomes a `Json` without another allocation.
+    let length: usize =
+        written.clone().map(|(key, value)| key.len() + value.as_str().len() + 4).sum();
+    let mut text = String::with_capacity(length.max(1) + 1);
     text.push('{');
-    for (key, value) in members {
-        if let Some(value) = value {
-            push_member(&mut text, key, value.as_str());
-        }
+    for (key, value) in written {
+        push_member(&mut text, key, value.as_str());
     }
     text.push('}');
     Json::trusted(text)

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{ClientCapabilities, ClientInfo, Object, encode, object};
+use super::{ClientCapabilities, ClientInfo, Object, encode, object, string};
 use crate::Json;
 use crate::era::Revision;
 use crate::view::meta::with_members;
@@ -19,7 +19,7 @@ pub fn initialize(
     info: &ClientInfo,
 ) -> Json {
     object([
-        ("protocolVersion", Some(encode(revision.as_str()))),
+        ("protocolVersion", Some(string(revision.as_str()))),
         ("capabilities", Some(capabilities.render(revision))),
         ("clientInfo", Some(info.render(revision))),
     ])
@@ -27,14 +27,14 @@ pub fn initialize(
 
 /// Writes the parameters of any list request; without a cursor, it requests the first page.
 pub fn page(cursor: Option<&str>) -> Json {
-    object([("cursor", cursor.map(encode))])
+    object([("cursor", cursor.map(string))])
 }
 
 /// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is the time to live of the task.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
     let millis = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
     object([
-        ("name", Some(encode(name))),
+        ("name", Some(string(name))),
         ("arguments", arguments.map(|it| it.as_json().clone())),
         ("task", as_task.map(|ttl| object([("ttl", Some(encode(&millis(ttl))))]))),
     ])
@@ -43,24 +43,25 @@ pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duratio
 /// Writes the parameters of `resources/read`, `resources/subscribe`, `resources/unsubscribe` and
 /// `skills/get`.
 pub fn resource(uri: &str) -> Json {
-    object([("uri", Some(encode(uri)))])
+    object([("uri", Some(string(uri)))])
 }
 
 /// Writes the parameters of `resources/directory/read` (the extension for skills).
 pub fn directory(uri: &str, cursor: Option<&str>) -> Json {
-    object([("uri", Some(encode(uri))), ("cursor", cursor.map(encode))])
+    object([("uri", Some(string(uri))), ("cursor", cursor.map(string))])
 }
 
 /// Writes the parameters of `prompts/get`; the arguments are strings.
 pub fn get_prompt(name: &str, arguments: &[(String, String)]) -> Json {
     object([
-        ("name", Some(encode(name))),
+        ("name", Some(string(name))),
         ("arguments", (!arguments.is_empty()).then(|| texts(arguments))),
     ])
 }
 
 fn texts(pairs: &[(String, String)]) -> Json {
-    object(pairs.iter().map(|(key, value)| (key.as_str(), Some(encode(value)))))
+    let members = pairs.iter().map(|(key, value)| (key.as_str(), Some(string(value))));
+    object(members.collect::<Vec<_>>())
 }
 
 /// The prompt or template that an argument belongs to.
@@ -93,9 +94,9 @@ pub fn complete(request: &CompletionRequest, revision: Revision) -> Json {
     };
     let has_context = !request.known.is_empty() && revision >= Revision::V2025_06_18;
     let argument =
-        [("name", Some(encode(&request.argument))), ("value", Some(encode(&request.value)))];
+        [("name", Some(string(&request.argument))), ("value", Some(string(&request.value)))];
     object([
-        ("ref", Some(object([("type", Some(encode(kind))), (key, Some(encode(name)))]))),
+        ("ref", Some(object([("type", Some(string(kind))), (key, Some(string(name)))]))),
         ("argument", Some(object(argument))),
         ("context", has_context.then(|| object([("arguments", Some(texts(&request.known)))]))),
     ])
@@ -103,7 +104,7 @@ pub fn complete(request: &CompletionRequest, revision: Revision) -> Json {
 
 /// Writes the parameters of `logging/setLevel` (before 2026-07-28).
 pub fn set_level(level: LogLevel) -> Json {
-    object([("level", Some(encode(level.as_str())))])
+    object([("level", Some(string(level.as_str())))])
 }
 
 /// Writes the parameters of `subscriptions/listen` (from 2026-07-28 on).
@@ -113,7 +114,7 @@ pub fn listen(filter: &SubscriptionFilter) -> Json {
 
 /// Writes the parameters of `tasks/get`, `tasks/cancel` and (2025-11-25) `tasks/result`.
 pub fn task(id: &str) -> Json {
-    object([("taskId", Some(encode(id)))])
+    object([("taskId", Some(string(id)))])
 }
 
 /// Writes the parameters of `tasks/update` (the extension for tasks): input responses by key.
@@ -125,7 +126,8 @@ pub fn update_task(id: &str, responses: &[(String, Json)]) -> Json {
 ///
 /// The request state is sent back unchanged, if there was one.
 pub fn with_responses(params: &Json, responses: &[(String, Json)], state: Option<&Json>) -> Json {
-    let answers = object(responses.iter().map(|(key, value)| (key.as_str(), Some(value.clone()))));
+    let answers = responses.iter().map(|(key, value)| (key.as_str(), Some(value.clone())));
+    let answers = object(answers.collect::<Vec<_>>());
     let mut entries = vec![("inputResponses", answers.as_str())];
     entries.extend(state.map(|state| ("requestState", state.as_str())));
     with_members(params.as_str(), &entries)
@@ -133,7 +135,7 @@ pub fn with_responses(params: &Json, responses: &[(String, Json)], state: Option
 
 /// Writes the parameters of `notifications/cancelled`.
 pub fn cancelled(request: u64, reason: Option<&str>) -> Json {
-    object([("requestId", Some(encode(&request))), ("reason", reason.map(encode))])
+    object([("requestId", Some(encode(&request))), ("reason", reason.map(string))])
 }
 
 #[cfg(test)]

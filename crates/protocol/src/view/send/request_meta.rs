@@ -3,35 +3,36 @@
 use super::{ClientCapabilities, ClientInfo};
 use crate::Json;
 use crate::era::Revision;
-use crate::view::meta::{key, with_meta};
+use crate::view::meta::{key, push_with_meta};
 
 /// The `_meta` of every request, encoded once and added to each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestMeta {
-    version: String,
-    capabilities: Json,
-    info: Json,
+    entries: [(&'static str, String); 3],
 }
 
 impl RequestMeta {
     /// Encodes the entries that are the same in every request.
     pub fn new(revision: Revision, capabilities: &ClientCapabilities, info: &ClientInfo) -> Self {
-        Self {
-            version: format!("\"{revision}\""),
-            capabilities: capabilities.render(revision),
-            info: info.render(revision),
-        }
+        let entries = [
+            (key::PROTOCOL_VERSION, format!("\"{revision}\"")),
+            (key::CLIENT_CAPABILITIES, capabilities.render(revision).as_str().to_owned()),
+            (key::CLIENT_INFO, info.render(revision).as_str().to_owned()),
+        ];
+        Self { entries }
     }
 
     /// Returns the parameters with these entries and more entries of `_meta`, such as a progress
     /// token.
     pub fn apply(&self, params: Option<&Json>, more: &[(&str, &str)]) -> Json {
-        let mut entries = Vec::with_capacity(more.len() + 3);
-        entries.push((key::PROTOCOL_VERSION, self.version.as_str()));
-        entries.push((key::CLIENT_CAPABILITIES, self.capabilities.as_str()));
-        entries.push((key::CLIENT_INFO, self.info.as_str()));
-        entries.extend_from_slice(more);
-        with_meta(params, &entries)
+        let mut text = String::new();
+        push_with_meta(&mut text, params, self.entries().chain(more.iter().copied()));
+        Json::trusted(text)
+    }
+
+    /// Returns these entries, each a key and a JSON text.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        self.entries.iter().map(|(key, value)| (*key, value.as_str()))
     }
 }
 
