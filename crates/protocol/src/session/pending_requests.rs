@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -97,6 +98,27 @@ impl PendingEntry {
     }
 }
 
+/// Hashes the ids of requests: we count them up, so no server can choose ids that collide.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        // The golden ratio spreads consecutive numbers evenly, also in the highest bits.
+        self.0 = (self.0 ^ id).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
 /// All requests of a session that have no response yet.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
@@ -107,7 +129,7 @@ pub(crate) struct PendingRequests {
 
 #[derive(Default)]
 struct RequestTable {
-    entries: HashMap<u64, PendingEntry>,
+    entries: HashMap<u64, PendingEntry, BuildHasherDefault<IdHasher>>,
     /// The requests that were cancelled last, each with the time and the cause.
     cancelled: HashMap<u64, (Instant, Option<RequestCause>)>,
     ended: Option<Arc<SessionEnd>>,

@@ -6,7 +6,6 @@
 //! Into any other stream only the driver task writes, because such a stream wakes one task only.
 //! A line of which no byte was written can be cancelled, so unsent requests are known.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -21,8 +20,6 @@ use super::stdin_pipe::StdinPipe;
 use crate::session::{TraceEvent, Tracer, trace};
 use crate::transport::process::Stdin;
 
-/// How many bytes go into one write.
-const MAX_BATCH_BYTES: usize = 64 << 10;
 /// How many bytes may be queued for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;
 /// The queue's memory is released if it had space for more lines than this.
@@ -98,7 +95,7 @@ impl Writer {
             return Err(WriteError::Closed);
         }
         let was_idle = queue.is_empty();
-        if queue.bytes + line.len() > MAX_QUEUED_BYTES && !was_idle {
+        if queue.length() + line.len() > MAX_QUEUED_BYTES && !was_idle {
             return Err(WriteError::Full);
         }
         let mut written = 0;
@@ -133,7 +130,7 @@ impl Writer {
         let mut state = self.state();
         state.input = ServerInput::Closed;
         let queue = std::mem::take(&mut state.queue);
-        queue.lines.into_iter().filter(|it| it.written == 0).filter_map(|it| it.id).collect()
+        queue.lines.into_iter().filter(|it| !it.is_begun).filter_map(|it| it.id).collect()
     }
 
     /// Writes queued lines to a process, now and later; returns only when the pipe fails.
@@ -160,9 +157,7 @@ impl Writer {
         let (ServerInput::Stdin(stdin_pipe), Some(next)) = (input, queue.next()) else {
             return Ok(WriteProgress::Idle);
         };
-        let written = stdin_pipe.try_write(&next);
-        drop(next);
-        match written {
+        match stdin_pipe.try_write(next) {
             Ok(0) => Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 queue.remove(written);
@@ -205,8 +200,7 @@ impl Writer {
     ) -> Poll<io::Result<StreamProgress>> {
         let mut state = self.state();
         let Some(next) = state.queue.next() else { return Poll::Ready(Ok(StreamProgress::Idle)) };
-        let written = ready!(Pin::new(stream).poll_write(context, &next))?.min(next.len());
-        drop(next);
+        let written = ready!(Pin::new(stream).poll_write(context, next))?.min(next.len());
         if written == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
@@ -231,24 +225,22 @@ enum StreamProgress {
 }
 
 /// The lines that wait to be written, in order.
+///
+/// Their bytes are in one buffer, so that one write takes all of them and nothing is copied for it.
 #[derive(Default)]
 struct WriteQueue {
+    /// The bytes of the lines, after some that are written already.
+    buffer: Vec<u8>,
+    /// How many bytes of the buffer are written.
+    written: usize,
     lines: VecDeque<QueuedLine>,
-    /// How many of their bytes are not written yet.
-    bytes: usize,
 }
 
 struct QueuedLine {
     id: Option<u64>,
-    line: Vec<u8>,
-    /// How many bytes of it are written.
-    written: usize,
-}
-
-impl QueuedLine {
-    fn rest(&self) -> &[u8] {
-        &self.line[self.written..]
-    }
+    /// How many bytes of it are not written yet.
+    left: usize,
+    is_begun: bool,
 }
 
 impl WriteQueue {
@@ -256,50 +248,65 @@ impl WriteQueue {
         self.lines.is_empty()
     }
 
-    fn add(&mut self, id: Option<u64>, line: Vec<u8>) {
-        self.bytes += line.len();
-        self.lines.push_back(QueuedLine { id, line, written: 0 });
+    /// Returns how many bytes are not written yet.
+    fn length(&self) -> usize {
+        self.buffer.len() - self.written
     }
 
-    /// Returns the next bytes to write: one long line, or a batch of short ones.
-    fn next(&self) -> Option<Cow<'_, [u8]>> {
-        let first = self.lines.front()?.rest();
-        let fits =
-            |next: &&QueuedLine, batch: &[u8]| batch.len() + next.line.len() <= MAX_BATCH_BYTES;
-        let mut more = self.lines.iter().skip(1).peekable();
-        if more.peek().is_none_or(|next| !fits(next, first)) {
-            return Some(Cow::Borrowed(first));
+    fn add(&mut self, id: Option<u64>, line: Vec<u8>) {
+        self.lines.push_back(QueuedLine { id, left: line.len(), is_begun: false });
+        if self.buffer.is_empty() {
+            self.buffer = line;
+        } else {
+            self.buffer.extend_from_slice(&line);
         }
-        let mut batch = Vec::with_capacity(self.bytes.min(MAX_BATCH_BYTES));
-        batch.extend_from_slice(first);
-        while let Some(next) = more.next_if(|next| fits(next, &batch)) {
-            batch.extend_from_slice(next.rest());
-        }
-        Some(Cow::Owned(batch))
+    }
+
+    /// Returns the bytes to write; `None` if there are none.
+    fn next(&self) -> Option<&[u8]> {
+        self.buffer.get(self.written..).filter(|rest| !rest.is_empty())
     }
 
     /// Removes bytes that were written; at most as many as `next` returned.
-    fn remove(&mut self, mut written: usize) {
-        self.bytes -= written;
-        while let Some(first) = self.lines.front_mut().filter(|_| written > 0) {
-            let part = written.min(first.rest().len());
-            first.written += part;
-            written -= part;
-            if first.rest().is_empty() {
+    fn remove(&mut self, written: usize) {
+        let mut rest = written;
+        while let Some(first) = self.lines.front_mut().filter(|_| rest > 0) {
+            let part = rest.min(first.left);
+            first.left -= part;
+            first.is_begun = true;
+            rest -= part;
+            if first.left == 0 {
                 self.lines.pop_front();
             }
         }
-        if self.lines.is_empty() && self.lines.capacity() > KEPT_CAPACITY {
-            self.lines = VecDeque::new();
-        }
+        self.written += written;
+        self.release_memory();
     }
 
     /// Removes a line; `true` if it was queued and no byte of it was written.
     fn cancel_unwritten(&mut self, id: u64) -> bool {
-        let found = self.lines.iter().position(|it| it.id == Some(id) && it.written == 0);
-        let taken = found.and_then(|index| self.lines.remove(index));
-        self.bytes -= taken.as_ref().map_or(0, |it| it.line.len());
-        taken.is_some()
+        let found = self.lines.iter().position(|it| it.id == Some(id) && !it.is_begun);
+        let Some(index) = found else { return false };
+        let start = self.written + self.lines.iter().take(index).map(|it| it.left).sum::<usize>();
+        if let Some(line) = self.lines.remove(index) {
+            self.buffer.drain(start..start + line.left);
+        }
+        self.release_memory();
+        true
+    }
+
+    /// Drops written bytes once they are most of the buffer, and all memory that nothing needs.
+    fn release_memory(&mut self) {
+        if self.lines.is_empty() {
+            self.buffer = Vec::new();
+            self.written = 0;
+            if self.lines.capacity() > KEPT_CAPACITY {
+                self.lines = VecDeque::new();
+            }
+        } else if self.written > self.buffer.len() / 2 {
+            self.buffer.drain(..self.written);
+            self.written = 0;
+        }
     }
 }
 
@@ -309,16 +316,18 @@ mod tests {
 
     use super::*;
 
+    /// The length of the longest line that is tested.
+    const MAX_LENGTH: usize = 20_000;
+
     /// Writes the whole queue, at most `write` bytes at a time, and returns the text.
     fn written(queue: &mut WriteQueue, write: usize) -> String {
         let mut text = Vec::new();
         while let Some(next) = queue.next() {
             let length = next.len().min(write);
             text.extend_from_slice(&next[..length]);
-            drop(next);
             queue.remove(length);
         }
-        assert!(queue.is_empty() && queue.bytes == 0);
+        assert!(queue.is_empty() && queue.length() == 0);
         String::from_utf8(text).unwrap()
     }
 
@@ -328,10 +337,20 @@ mod tests {
         for id in 0..5 {
             queue.add(Some(id), format!("{id}\n").into_bytes());
         }
-        let gathered = &b"0\n1\n2\n3\n4\n"[..];
-        assert_eq!(queue.next().as_deref(), Some(gathered));
-        queue.add(None, vec![b'x'; MAX_BATCH_BYTES]);
-        assert_eq!(queue.next().as_deref(), Some(gathered), "a long line is written alone");
+        assert_eq!(queue.next(), Some(&b"0\n1\n2\n3\n4\n"[..]));
+    }
+
+    #[test]
+    fn written_bytes_are_not_kept_although_lines_are_always_queued() {
+        let mut queue = WriteQueue::default();
+        queue.add(None, vec![b'x'; 1000]);
+        for _ in 0..1000 {
+            queue.add(None, vec![b'x'; 1000]);
+            queue.remove(1000);
+            assert!(queue.buffer.len() <= 3000);
+        }
+        queue.remove(1000);
+        assert_eq!(queue.buffer.capacity(), 0);
     }
 
     #[test]
@@ -351,9 +370,9 @@ mod tests {
     proptest! {
         #[test]
         fn lines_that_are_not_cancelled_are_written_once_and_in_order(
-            lines in prop::collection::vec((0..MAX_BATCH_BYTES / 3, any::<bool>()), 0..12),
-            first in 0..MAX_BATCH_BYTES,
-            write in 1..MAX_BATCH_BYTES,
+            lines in prop::collection::vec((0..MAX_LENGTH, any::<bool>()), 0..12),
+            first in 0..3 * MAX_LENGTH,
+            write in 1..3 * MAX_LENGTH,
         ) {
             let mut queue = WriteQueue::default();
             for (id, (length, _)) in lines.iter().enumerate() {
@@ -362,7 +381,6 @@ mod tests {
             let mut text = String::new();
             if let Some(next) = queue.next() {
                 let part = next[..next.len().min(first)].to_vec();
-                drop(next);
                 queue.remove(part.len());
                 text = String::from_utf8(part).unwrap();
             }
