@@ -17,6 +17,10 @@ use super::process_table::{self, ProcessEntry, ProcessFilter, ProcessIdentity};
 /// How long to wait for killed processes.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
+/// In this time the kernel cannot give out all pids, and those after the leader's once more.
+#[cfg(target_os = "linux")]
+const YOUNG: Duration = Duration::from_secs(1);
+
 /// Processes that the reaper has to end.
 pub(super) struct CleanupTask {
     target: CleanupTarget,
@@ -212,14 +216,16 @@ impl CleanupTarget {
 /// Returns one filter for the processes of all cleanups.
 #[cfg(target_os = "linux")]
 fn combined_filter(tasks: &[CleanupTask]) -> ProcessFilter {
-    let mut filter = ProcessFilter { groups: Vec::new(), since: u64::MAX };
+    let mut filter = ProcessFilter { groups: Vec::new(), since: u64::MAX, first_pid: i32::MAX };
     for task in tasks {
         match &task.target {
             CleanupTarget::ProcessGroup { group, started } => {
                 filter.groups.push(group.raw_pid());
                 filter.since = filter.since.min(*started);
+                let is_young = group.spawned.elapsed() < YOUNG;
+                filter.first_pid = filter.first_pid.min(if is_young { group.raw_pid() } else { 0 });
             }
-            CleanupTarget::Leftovers => filter.since = 0,
+            CleanupTarget::Leftovers => (filter.since, filter.first_pid) = (0, 0),
         }
     }
     filter

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 
@@ -31,6 +32,11 @@ pub(super) struct ProcessGroup {
         expect(dead_code, reason = "only Linux can search for it")
     )]
     pub(super) marker: Marker,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux has a process table to search")
+    )]
+    pub(super) spawned: Instant,
     is_reaped: bool,
 }
 
@@ -50,12 +56,13 @@ pub(super) struct SpawnedChild {
 /// Starts a program. Must be called on a thread that never ends.
 pub(super) fn spawn(launch: &ProcessLaunch, marker: Marker) -> io::Result<SpawnedChild> {
     let (pipes, ends) = pipes::create()?;
+    let spawned = Instant::now();
     #[cfg(target_os = "linux")]
     let pid = super::parent_death::start(super::exec_spec::ExecSpec::new(launch, marker)?, ends)?;
     #[cfg(not(target_os = "linux"))]
     let pid = super::std_spawn::start(launch, marker, ends)?;
     leaders().insert(pid.as_raw_nonzero().get());
-    let group = ProcessGroup { pid, marker, is_reaped: false };
+    let group = ProcessGroup { pid, marker, spawned, is_reaped: false };
     Ok(SpawnedChild { guard: GroupGuard { group: Some(group), pid }, pipes })
 }
 

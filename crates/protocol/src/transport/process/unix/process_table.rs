@@ -56,6 +56,9 @@ pub(super) struct ProcessFilter {
     pub(super) groups: Vec<i32>,
     /// Marked processes that started at this time or later.
     pub(super) since: u64,
+    /// The kernel gives out pids in ascending order: no process that is wanted has a smaller one,
+    /// unless the pids have started again at the lowest.
+    pub(super) first_pid: i32,
 }
 
 /// Reads the table. Returns `None` if there is no `/proc`, or if it is of another pid namespace.
@@ -72,7 +75,10 @@ pub(super) fn read(filter: &ProcessFilter) -> Option<Vec<ProcessEntry>> {
     let mut buffer = Vec::new();
     for _ in 0..PASS_LIMIT {
         let known = seen.len();
-        for pid in all_numbers().ok()? {
+        let pids: Vec<i32> = all_numbers().ok()?.collect();
+        // Asked after the pids were listed, so that none of them was given out later.
+        let first = filter.first_pid_now(last_pid());
+        for pid in pids.into_iter().filter(|pid| *pid >= first) {
             if seen.insert(pid) {
                 let stat = Stat::read(pid, &mut buffer);
                 entries.extend(stat.and_then(|stat| filter.entry(&stat, &mut buffer)));
@@ -90,7 +96,20 @@ fn all_numbers() -> io::Result<impl Iterator<Item = i32>> {
     Ok(fs::read_dir("/proc")?.flatten().filter_map(|it| number(&it.file_name())))
 }
 
+/// Returns the pid that was given out last.
+fn last_pid() -> Option<i32> {
+    // It is the last word of this file, which the kernel returns in one read.
+    let mut text = [0; 128];
+    let length = File::open("/proc/loadavg").and_then(|mut file| file.read(&mut text)).ok()?;
+    str::from_utf8(&text[..length]).ok()?.split_whitespace().last()?.parse().ok()
+}
+
 impl ProcessFilter {
+    /// Returns the smallest pid that a wanted process can have, given the last pid.
+    fn first_pid_now(&self, last: Option<i32>) -> i32 {
+        if last.is_some_and(|last| last >= self.first_pid) { self.first_pid } else { 0 }
+    }
+
     /// Returns the process if it matches and is not a zombie.
     fn entry(&self, stat: &Stat, buffer: &mut Vec<u8>) -> Option<ProcessEntry> {
         if stat.is_dead() {
@@ -134,7 +153,7 @@ pub(super) fn children() -> Vec<ChildProcess> {
 
 /// Kills all processes with a marker of this owner. Returns whether there were any.
 pub(super) fn kill_marked(owner: Owner) -> bool {
-    let filter = ProcessFilter { groups: Vec::new(), since: owner.started };
+    let filter = ProcessFilter { groups: Vec::new(), since: owner.started, first_pid: 0 };
     let entries = read(&filter).unwrap_or_default().into_iter();
     let marked = entries.filter(|entry| entry.marker.is_some_and(|it| it.owner == owner));
     marked.inspect(|entry| entry.signal(Signal::KILL)).count() > 0
@@ -380,12 +399,25 @@ mod tests {
     }
 
     #[test]
+    fn only_pids_since_the_first_server_are_read() {
+        let first = |first_pid, last| {
+            let filter = ProcessFilter { groups: Vec::new(), since: 0, first_pid };
+            filter.first_pid_now(last)
+        };
+        assert_eq!(first(500, Some(700)), 500);
+        assert_eq!(first(500, Some(500)), 500);
+        assert_eq!(first(500, Some(20)), 0, "the pids have started again");
+        assert_eq!(first(500, None), 0);
+    }
+
+    #[test]
     fn a_child_is_found_until_it_has_exited() {
         let mut child = shell("read x");
         let number = i32::try_from(child.id()).unwrap();
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
         let is_found = || {
-            let entries = read(&ProcessFilter { groups: vec![group], since: u64::MAX }).unwrap();
+            let filter = ProcessFilter { groups: vec![group], since: u64::MAX, first_pid: number };
+            let entries = read(&filter).unwrap();
             entries.iter().any(|entry| entry.id.pid == number)
         };
         assert!(is_found());
@@ -399,7 +431,7 @@ mod tests {
     #[test]
     fn a_group_is_found_without_a_marker() {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let filter = ProcessFilter { groups: vec![group], since: u64::MAX };
+        let filter = ProcessFilter { groups: vec![group], since: u64::MAX, first_pid: 0 };
         let entries = read(&filter).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));
