@@ -1,4 +1,4 @@
-//! The context of a call: who the host says is calling.
+//! The call context: who the host says is calling.
 //!
 //! A view, or one call, has a context. It reaches the approver, the elicitor, the sampler, events
 //! and spans, so that a host with many sessions can route each question to the session that caused

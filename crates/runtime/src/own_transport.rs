@@ -1,4 +1,4 @@
-//! Servers behind a pipe of the program: in this process, or on a channel that the program opens.
+//! Servers in this process, and transports of the program: pipes to a server that it opens itself.
 
 use std::fmt;
 use std::sync::Arc;

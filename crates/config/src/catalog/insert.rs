@@ -1,4 +1,4 @@
-//! Servers that the embedding program adds to a catalog, and changes of a catalog in code.
+//! Servers from code: the embedding program adds them to a catalog, and changes a catalog.
 //!
 //! A server of the program needs no trust and wins its name. Its definition is checked like one of a
 //! file, and the same rule for duplicates applies.

@@ -1,4 +1,4 @@
-//! Definitions of servers in code: [`Stdio`], [`Http`] and own transports.
+//! Servers from code: the definitions [`Stdio`], [`Http`] and own transports.
 //!
 //! Every value is literal: nothing in it is expanded, looked up or run. `stdio` and `http` have the
 //! methods of one kind of server, this file those of all. A [`Catalog`](crate::Catalog) checks the

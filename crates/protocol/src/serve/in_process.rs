@@ -1,4 +1,4 @@
-//! Serves an [`McpServer`] to clients in the same process, over a pipe in memory.
+//! Servers in this process: an [`McpServer`] for clients beside it, over a pipe in memory.
 
 use std::io;
 use std::time::Duration;

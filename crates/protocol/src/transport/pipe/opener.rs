@@ -1,4 +1,4 @@
-//! The trait [`PipeOpener`], through which a program brings its own connection to a server.
+//! Transports of the program: [`PipeOpener`] opens its own connection to a server.
 
 use std::fmt;
 use std::future::Future;
