@@ -57,7 +57,7 @@ pub fn start_folders(catalog: &Catalog, env: &Env) -> BTreeMap<ServerName, PathB
 ///     .with_home(folder.path())
 ///     .with_variable("WHARF_MCP_SERVERS", r#"{ "box": { "command": "not-installed" } }"#);
 /// let catalog = load(&env, LoadOptions::default())?;
-/// let options = Options::new(env);
+/// let options = Options::new(env).store_in(folder.path());
 /// assert!(wharf::earlier_runs(&catalog, &options).is_empty());
 ///
 /// let runtime = Runtime::start(&catalog, options.clone());

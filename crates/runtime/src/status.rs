@@ -119,6 +119,15 @@ pub struct ServerFailure {
     points_to_stderr: bool,
 }
 
+/// Shows the reason.
+impl fmt::Display for ServerFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ServerFailure {}
+
 impl ServerFailure {
     /// Makes a failure without a hint, an HTTP status and stderr output.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
