@@ -36,6 +36,7 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<Connec
     let advice = match error {
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),
         RequestError::Status { status, .. } => on_status(status.as_u16())?,
+        #[cfg(feature = "http")]
         RequestError::Http(error) => return error.hint().map(ConnectHint::Text),
         RequestError::Lost { ended, .. } => match &ended.reason {
             EndReason::NotMcp => START_AN_MCP_SERVER,
@@ -53,6 +54,7 @@ pub(crate) fn on_connecting(error: &RequestError, stderr: &str) -> Option<Connec
 /// Returns the hint for a call without a result.
 pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
     let advice = match error.innermost() {
+        #[cfg(feature = "http")]
         RequestError::Http(error) => return error.hint(),
         RequestError::ErrorResponse(error) => on_error_response(error)?,
         RequestError::Unauthorized { status, .. } => on_authorization(status.as_u16()),

@@ -48,6 +48,7 @@ mod earlier_runs;
 pub mod elicitation;
 mod event;
 mod execute;
+#[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "discovery")]
 mod load;
@@ -66,6 +67,7 @@ mod startup;
 mod status;
 mod stderr;
 mod store;
+#[cfg(feature = "thinking")]
 pub mod thinking;
 mod tool_review;
 mod tool_servers;
@@ -95,7 +97,9 @@ pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp
 pub use log_entry::LogEntry;
 pub use logs::{log_entries, log_path};
 pub use options::{Options, StartupMode};
-pub use own_transport::{custom_transport, in_process};
+pub use own_transport::custom_transport;
+#[cfg(feature = "serve")]
+pub use own_transport::in_process;
 pub use resolve::{
     CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
 };

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use wharf_config::{CustomTransport, ServerEntry};
+#[cfg(feature = "serve")]
 use wharf_protocol::serve::McpServer;
 use wharf_protocol::transport::PipeOpener;
 
@@ -33,6 +34,7 @@ use wharf_protocol::transport::PipeOpener;
 /// # Ok(())
 /// # }
 /// ```
+#[cfg(feature = "serve")]
 pub fn in_process(server: McpServer) -> ServerEntry {
     entry(Arc::new(server), CustomTransport::IN_PROCESS)
 }

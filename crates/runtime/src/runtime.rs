@@ -308,6 +308,7 @@ impl Runtime {
         self.0.saving.close();
         self.send_command(|done| SupervisorCommand::Shutdown { done }).await;
         self.0.tasks.wait().await;
+        #[cfg(feature = "http")]
         self.0.shared.http.close().await;
         self.0.saving.wait().await;
         // Records of the last moment. The wait is short, as the lock was waited for already.

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "http")]
 use http::header::LOCATION;
+#[cfg(feature = "http")]
 use http::{HeaderMap, HeaderName};
 use tokio::time::Instant;
 use wharf_config::ServerName;
+#[cfg(feature = "http")]
 use wharf_config::secret::REDACTED;
 use wharf_protocol::transport::{TraceEvent, Tracer};
 
@@ -19,12 +22,14 @@ use crate::resolve::Secrets;
 const MAX_TEXT: usize = 4_000;
 
 /// How many characters of one header are kept.
+#[cfg(feature = "http")]
 const MAX_HEADER: usize = 200;
 
 /// How many lines there are at most for one attempt to connect.
 const MAX_LINES: usize = 1_000;
 
 /// Headers whose values are not secret; all other values are redacted.
+#[cfg(feature = "http")]
 const VISIBLE_HEADERS: [&str; 14] = [
     "accept",
     "allow",
@@ -118,6 +123,7 @@ impl RedactingTracer {
         redacted
     }
 
+    #[cfg(feature = "http")]
     fn headers(&self, headers: &HeaderMap) -> String {
         let redacted = headers.iter().map(|(name, value)| {
             let value = match value.to_str() {
@@ -132,6 +138,7 @@ impl RedactingTracer {
     }
 }
 
+#[cfg(feature = "http")]
 impl RedactingTracer {
     /// Renders the target of a redirect, without user information and query.
     fn location(&self, value: &str) -> String {
@@ -155,10 +162,12 @@ impl Tracer for RedactingTracer {
         let (kind, text) = match event {
             TraceEvent::Sent(bytes) => (TraceKind::Sent, self.message(bytes)),
             TraceEvent::Received(bytes) => (TraceKind::Received, self.message(bytes)),
+            #[cfg(feature = "http")]
             TraceEvent::HttpRequest { method, target, headers } => {
                 let head = self.secrets.redact_start(&format!("{method} {target}"), MAX_TEXT);
                 (TraceKind::Http, format!("{head}{}", self.headers(headers)))
             }
+            #[cfg(feature = "http")]
             TraceEvent::HttpResponse { status, headers } => {
                 (TraceKind::Http, format!("{status}{}", self.headers(headers)))
             }
@@ -168,6 +177,7 @@ impl Tracer for RedactingTracer {
     }
 }
 
+#[cfg(feature = "http")]
 fn is_visible(name: &HeaderName) -> bool {
     VISIBLE_HEADERS.contains(&name.as_str())
 }

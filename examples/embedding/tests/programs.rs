@@ -37,7 +37,11 @@ fn run(program: &str, home: &Path, input: &str) -> String {
 /// Runs a program with these variables, too.
 fn run_with(program: &str, home: &Path, input: &str, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(program);
-    command.env_clear().envs(variables.iter().copied()).current_dir(home).env("PATH", home.join("bin"));
+    command
+        .env_clear()
+        .envs(variables.iter().copied())
+        .current_dir(home)
+        .env("PATH", home.join("bin"));
     for (name, value) in [("HOME", home), ("USERPROFILE", home), ("APPDATA", home)] {
         command.env(name, value);
     }
@@ -137,11 +141,8 @@ fn openai() {
     let answer = json!({ "role": "assistant", "content": "It is late." });
     let response = |message| json!({ "choices": [{ "message": message }] });
     let api = ModelApi::start(vec![response(message), response(answer)]);
-    let variables = [
-        ("OPENAI_BASE_URL", api.url.as_str()),
-        ("OPENAI_API_KEY", "any"),
-        ("MODEL", "small"),
-    ];
+    let variables =
+        [("OPENAI_BASE_URL", api.url.as_str()), ("OPENAI_API_KEY", "any"), ("MODEL", "small")];
     let home = home();
     let printed = run_with(env!("CARGO_BIN_EXE_openai"), home.path(), "", &variables);
     assert_eq!(printed, "It is late.");

@@ -11,8 +11,9 @@ use serde_json::Value;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
+use super::argument_errors::ArgumentErrorWriter;
 use super::fast_check;
-use super::invalid_arguments::{ArgumentErrorWriter, InvalidArguments};
+use super::invalid_arguments::InvalidArguments;
 use super::schema_cost::SchemaGraph;
 
 /// How long a schema may be, as text.

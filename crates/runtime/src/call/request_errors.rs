@@ -8,6 +8,7 @@ use wharf_protocol::Json;
 use wharf_protocol::envelope::{RpcError, code};
 use wharf_protocol::era::Era;
 use wharf_protocol::peer::RequestError;
+#[cfg(feature = "http")]
 use wharf_protocol::transport::{HttpError, HttpPhase};
 use wharf_protocol::view::ToolHints;
 
@@ -138,6 +139,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
         RequestError::Status { .. } | RequestError::Inconclusive { .. } => {
             (CallPhase::Protocol, CallErrorReason::ErrorResponse, Unknown)
         }
+        #[cfg(feature = "http")]
         RequestError::Http(error) => classify_http(error),
         RequestError::TooLarge { .. } | RequestError::InvalidResponse(_) => {
             (CallPhase::Decode, CallErrorReason::InvalidResponse, Unknown)
@@ -153,6 +155,7 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
     FailureClass { phase, reason, outcome, is_transient }
 }
 
+#[cfg(feature = "http")]
 fn classify_http(error: &HttpError) -> (CallPhase, CallErrorReason, RunKnowledge) {
     use RunKnowledge::{Known, Unknown};
 
@@ -188,6 +191,7 @@ fn is_transient_cause(error: &RequestError, era: Era) -> bool {
         RequestError::TimedOut { .. } | RequestError::Lost { .. } | RequestError::StreamEnded => {
             true
         }
+        #[cfg(feature = "http")]
         RequestError::Http(error) => matches!(
             **error,
             HttpError::Lookup { .. }

@@ -16,9 +16,10 @@ use wharf_protocol::transport::Tracer;
 use wharf_protocol::transport::process::TaskTracker;
 use wharf_protocol::view::ServerCapabilities;
 use wharf_protocol::{
-    ConnectError, ConnectOptions, HttpSpec, Json, Peer, StdioSpec, connect_http, connect_pipe,
-    connect_stdio, view,
+    ConnectError, ConnectOptions, Json, Peer, StdioSpec, connect_pipe, connect_stdio, view,
 };
+#[cfg(feature = "http")]
+use wharf_protocol::{HttpSpec, connect_http};
 
 use super::server_messages::{ChangeFlags, ServerMessageHandler};
 use super::shared::{ConnectionConfig, Shared, connect_timeout, is_local};
@@ -133,6 +134,7 @@ impl Attempt<'_> {
             ResolvedTransport::Pipe(opener) => {
                 Box::pin(connect_pipe(opener, options, handler)).await
             }
+            #[cfg(feature = "http")]
             ResolvedTransport::Http { target, authorizer, http_transport } => {
                 let client = self.shared.http.clone();
                 let http = HttpSpec { target, client, authorizer, http_transport };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wharf_config::{Catalog, DefinitionState, ServerSpec, Settings, Source, Transport};
+#[cfg(feature = "http")]
 use wharf_protocol::transport::HttpClient;
 use wharf_protocol::{ConnectOptions, peer};
 
@@ -11,6 +12,7 @@ use super::lockfile::Lockfile;
 use super::subscriptions::HostRequests;
 use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
+#[cfg(feature = "http")]
 use crate::http::http_options;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
@@ -25,6 +27,7 @@ use crate::trust_gate::TrustedServer;
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) resolver: Resolver,
+    #[cfg(feature = "http")]
     pub(crate) http: HttpClient,
     pub(crate) history: ServerHistory,
     pub(crate) events: EventSender,
@@ -69,13 +72,13 @@ impl Shared {
         let env = &options.env;
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
-        let http = http_options(env);
         let (cache, pins) = (options.cache.clone(), options.pins.clone());
         let history =
             ServerHistory::open(env, cache, pins, &options.client_features.capabilities());
         Self {
             resolver,
-            http: HttpClient::new(&http),
+            #[cfg(feature = "http")]
+            http: HttpClient::new(&http_options(env)),
             history,
             events,
             host_requests: HostRequests::default(),

@@ -258,9 +258,9 @@ fn idle_limit(server: &ServerSnapshot, options: &CallOptions, left: Duration) ->
 /// Tells whether an error is also seen when a server has ended, or when it requires authorization.
 pub(crate) fn may_mean_disconnected(error: &RequestError) -> bool {
     match error {
-        RequestError::Http(_) | RequestError::Unauthorized { .. } | RequestError::StreamEnded => {
-            true
-        }
+        #[cfg(feature = "http")]
+        RequestError::Http(_) => true,
+        RequestError::Unauthorized { .. } | RequestError::StreamEnded => true,
         _ => error.status().is_some_and(|status| status.is_server_error()),
     }
 }

@@ -78,6 +78,7 @@ impl CommandCache {
     }
 
     /// Runs a command again because a server rejected its value, unless it was renewed just now.
+    #[cfg(any(feature = "http", test))]
     pub(super) async fn renew(&self, key: &CommandKey) -> CommandOutput {
         let run = match self.look_up(key, RunCause::Rejected) {
             Lookup::Cached(value) => return Ok(value),
@@ -87,6 +88,7 @@ impl CommandCache {
     }
 
     /// Returns the cached output of a command.
+    #[cfg(feature = "http")]
     pub(super) fn cached(&self, key: &CommandKey) -> Option<Secret> {
         Some(self.0.slots().get(key)?.cached.as_ref()?.value.clone())
     }

@@ -1,6 +1,7 @@
 //! Errors of resolving a server. No message contains a secret: values of the entry are shown as
 //! written and redacted, or not at all.
 
+#[cfg(feature = "http")]
 use wharf_protocol::transport::HttpTargetError;
 
 /// Why a server could not be resolved.
@@ -36,12 +37,18 @@ pub(crate) enum ResolveError {
         why: String,
     },
     /// The address has a placeholder without a value.
+    #[cfg(feature = "http")]
     #[error("a placeholder in \"url\" has no value: {url}")]
     IncompleteUrl {
         /// The address with its placeholder.
         url: String,
     },
+    /// The server is reached over HTTP, which this build cannot.
+    #[cfg(not(feature = "http"))]
+    #[error("it is reached over HTTP, and this program was built without the feature `http`")]
+    NoHttp,
     /// The address is not valid.
+    #[cfg(feature = "http")]
     #[error("\"url\" cannot be used")]
     BadUrl(#[source] HttpTargetError),
     /// The handle of the program's own transport is of a type that the runtime does not know.
@@ -74,10 +81,14 @@ impl ResolveError {
             Self::Strict { field, .. } => {
                 format!("correct \"{field}\", or remove \"strict\" to go on without it")
             }
+            #[cfg(feature = "http")]
             Self::IncompleteUrl { .. } => "set the variable that \"url\" names".to_owned(),
             Self::UnknownTransport { .. } => {
                 "make the transport with the functions of this library".to_owned()
             }
+            #[cfg(not(feature = "http"))]
+            Self::NoHttp => "use a build with that feature, or disable the server".to_owned(),
+            #[cfg(feature = "http")]
             Self::BadUrl(_) => {
                 "write the whole address, such as https://example.com/mcp".to_owned()
             }

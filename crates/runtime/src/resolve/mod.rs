@@ -9,17 +9,20 @@
 //! `authorizer` renews headers after a 401. `omissions` collects omitted values. `secret_texts`
 //! collects the secrets of a server and `secrets` redacts them.
 
+#[cfg(feature = "http")]
 mod authorizer;
 mod command_cache;
 mod credentials;
 mod environment;
 mod error;
+#[cfg(feature = "http")]
 mod headers;
 mod omissions;
 mod resolver;
 mod secret_texts;
 mod secrets;
 mod shell;
+#[cfg(feature = "http")]
 mod target;
 #[cfg(test)]
 #[cfg(unix)]

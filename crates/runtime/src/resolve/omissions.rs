@@ -14,6 +14,7 @@ const MAX_NAME_CHARS: usize = 100;
 /// A part of a server that can be omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OmittedPart<'a> {
+    #[cfg(feature = "http")]
     Header(&'a str),
     Variable(&'a str),
     Credential,
@@ -22,6 +23,7 @@ pub(super) enum OmittedPart<'a> {
 impl OmittedPart<'_> {
     fn field(self) -> String {
         match self {
+            #[cfg(feature = "http")]
             Self::Header(name) => format!("headers.{}", clip(name, MAX_NAME_CHARS)),
             Self::Variable(name) => format!("env.{}", clip(name, MAX_NAME_CHARS)),
             Self::Credential => "auth".to_owned(),
@@ -32,6 +34,7 @@ impl OmittedPart<'_> {
 impl fmt::Display for OmittedPart<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(feature = "http")]
             Self::Header(name) => write!(f, "header \"{}\"", clip(name, MAX_NAME_CHARS)),
             Self::Variable(name) => write!(f, "env \"{}\"", clip(name, MAX_NAME_CHARS)),
             Self::Credential => f.write_str("stored credential"),

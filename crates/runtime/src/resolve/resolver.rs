@@ -5,27 +5,37 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+#[cfg(feature = "http")]
+use std::sync::Mutex;
 
 use futures_util::future::join_all;
+#[cfg(feature = "http")]
 use http::header::AUTHORIZATION;
+#[cfg(feature = "http")]
 use http::{HeaderMap, HeaderName};
-use wharf_config::{
-    ConfigValue, Endpoint, Env, LaunchCommand, Level, Problem, Secret, Transport, command,
-};
+#[cfg(feature = "http")]
+use wharf_config::Endpoint;
+use wharf_config::{ConfigValue, Env, LaunchCommand, Level, Problem, Secret, Transport, command};
+#[cfg(feature = "http")]
 use wharf_protocol::HttpTransport;
+use wharf_protocol::transport::PipeOpener;
 use wharf_protocol::transport::process::ProcessLaunch;
-use wharf_protocol::transport::{Authorizer, HttpTarget, PipeOpener};
+#[cfg(feature = "http")]
+use wharf_protocol::transport::{Authorizer, HttpTarget};
 
+#[cfg(feature = "http")]
 use super::authorizer::{SentHeaders, ServerHeaders, TokenSource};
 use super::command_cache::CommandCache;
 use super::credentials::{self, CredentialStore};
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
+#[cfg(feature = "http")]
 use super::headers::{self, HeaderError};
 use super::omissions::{OmissionCollector, OmittedPart};
 use super::secret_texts::{Certainty, SecretTexts};
 use super::secrets::Secrets;
+#[cfg(feature = "http")]
 use super::target::target;
 use super::values::{self, UnresolvedValue};
 use crate::own_transport;
@@ -62,6 +72,7 @@ pub(crate) enum ResolvedTransport {
     /// A server behind a pipe of the program.
     Pipe(Arc<dyn PipeOpener>),
     /// A remote server.
+    #[cfg(feature = "http")]
     Http {
         /// Its address.
         target: HttpTarget,
@@ -78,6 +89,7 @@ impl fmt::Debug for ResolvedTransport {
         match self {
             Self::Stdio(_) => f.write_str("Stdio"),
             Self::Pipe(_) => f.write_str("Pipe"),
+            #[cfg(feature = "http")]
             Self::Http { target, http_transport, .. } => write!(f, "{target:?} {http_transport:?}"),
         }
     }
@@ -123,6 +135,9 @@ impl Resolver {
                 let opener = own_transport::opener(transport).ok_or_else(unknown)?;
                 (ResolvedTransport::Pipe(opener), Secrets::default())
             }
+            #[cfg(not(feature = "http"))]
+            Transport::Http(_) | Transport::Sse(_) => return Err(ResolveError::NoHttp),
+            #[cfg(feature = "http")]
             Transport::Http(endpoint) | Transport::Sse(endpoint) => {
                 let target = target(&endpoint.url)?;
                 let headers = Arc::new(self.headers(server, endpoint, &mut omissions).await?);
@@ -234,6 +249,7 @@ impl Resolver {
         Ok(())
     }
 
+    #[cfg(feature = "http")]
     async fn headers(
         &self,
         server: &Arc<TrustedServer>,

@@ -10,6 +10,7 @@ use wharf_protocol::Json;
 use wharf_protocol::redact::Redactor;
 use wharf_protocol::view::ListEntry;
 
+#[cfg(feature = "http")]
 use super::authorizer::ServerHeaders;
 use super::secret_texts::SecretTexts;
 
@@ -25,6 +26,7 @@ const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
 pub(crate) struct Secrets {
     texts: SecretTexts,
     /// The headers change when they are renewed.
+    #[cfg(feature = "http")]
     headers: Option<Arc<ServerHeaders>>,
     /// The redactors, created on first use.
     redactors: Mutex<Option<Redactors>>,
@@ -56,6 +58,7 @@ impl Secrets {
     }
 
     /// Returns the secrets of a URL, and of all headers that are sent to it.
+    #[cfg(feature = "http")]
     pub(super) fn of_address(url: &str, headers: &Arc<ServerHeaders>) -> Self {
         let mut texts = SecretTexts::default();
         texts.url(url);
@@ -103,8 +106,20 @@ impl Secrets {
         }
     }
 
+    /// Returns the secrets in the headers that are sent now.
+    #[cfg(feature = "http")]
+    fn sent_headers(&self) -> Option<Arc<SecretTexts>> {
+        self.headers.as_ref().map(|headers| headers.secrets())
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "without HTTP there are no headers")]
+    fn sent_headers(&self) -> Option<Arc<SecretTexts>> {
+        None
+    }
+
     fn redactors(&self) -> Redactors {
-        let sent = self.headers.as_ref().map(|headers| headers.secrets());
+        let sent = self.sent_headers();
         let mut redactors = self.redactors.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |redactors: &&mut Redactors| match (&redactors.sent, &sent) {
             (Some(before), Some(now)) => Arc::ptr_eq(before, now),
