@@ -62,6 +62,19 @@ impl Cargo {
         if status.success() { Ok(()) } else { Err(status.to_string()) }
     }
 
+    /// Runs cargo and returns what it prints.
+    pub(crate) fn output(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = self
+            .command(arguments)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("could not start cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(output.status.to_string());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Builds a binary and returns its path, which depends on the target directory of cargo.
     pub(crate) fn build(&self, package: &str, binary: &str) -> Result<PathBuf, String> {
         let output = self

@@ -8,6 +8,7 @@
 mod bench;
 mod cargo;
 mod conformance;
+mod features;
 mod interop;
 mod program;
 mod soak;
@@ -26,7 +27,7 @@ Usage: cargo xtask <TASK> [NAME]...
 
 Tasks:
   test         Run every check that needs only Rust: format, lints, tests, doctests, docs,
-               dependencies
+               dependencies, builds with fewer features
   interop      Test the client with third-party servers, all or those whose name starts with NAME
   conformance  Run the official suite against our client, all scenarios or those whose name
                contains NAME

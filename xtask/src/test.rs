@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::TaskOutcome;
 use crate::cargo::{Cargo, MissingTools};
+use crate::features::{self, PackageFeatures};
 use crate::tools;
 
 /// Runs all checks and prints the summary.
@@ -19,10 +20,11 @@ pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
             println!("\n=== {}: {}", check.name, check.describe());
             let started = Instant::now();
             let verdict = match check.step {
-                CheckStep::Run { arguments, set } => match cargo.run(arguments, set) {
-                    Ok(()) => CheckVerdict::Passed,
-                    Err(why) => CheckVerdict::Failed(why),
-                },
+                CheckStep::Run { arguments, set } => verdict(cargo.run(arguments, set)),
+                CheckStep::EachFeature(package) => verdict(package.check(cargo)),
+                CheckStep::CountPackages { most } => {
+                    verdict(features::check_package_count(cargo, most))
+                }
                 CheckStep::Skip { why } => CheckVerdict::Skipped(why),
                 CheckStep::Fail { why } => CheckVerdict::Failed(why.to_owned()),
             };
@@ -52,6 +54,12 @@ enum CheckStep {
         arguments: &'static [&'static str],
         set: &'static [(&'static str, &'static str)],
     },
+    /// Run clippy with each feature of a package alone.
+    EachFeature(&'static PackageFeatures),
+    /// Count the packages of the build that has only servers on stdio.
+    CountPackages {
+        most: usize,
+    },
     Skip {
         why: &'static str,
     },
@@ -72,6 +80,13 @@ enum CheckVerdict {
     Skipped(&'static str),
 }
 
+fn verdict(outcome: Result<(), String>) -> CheckVerdict {
+    match outcome {
+        Ok(()) => CheckVerdict::Passed,
+        Err(why) => CheckVerdict::Failed(why),
+    }
+}
+
 impl Check {
     fn run(name: &'static str, arguments: &'static [&'static str]) -> Self {
         Self { name, step: CheckStep::Run { arguments, set: &[] } }
@@ -85,6 +100,10 @@ impl Check {
                 let arguments = arguments.iter().map(ToString::to_string);
                 let words: Vec<String> = set.chain(["cargo".into()]).chain(arguments).collect();
                 words.join(" ")
+            }
+            CheckStep::EachFeature(package) => package.describe(),
+            CheckStep::CountPackages { most } => {
+                format!("cargo {}: at most {most} packages", features::STDIO_PACKAGES.join(" "))
             }
             CheckStep::Skip { why } => format!("skipped, {why}"),
             CheckStep::Fail { why } => format!("failed, {why}"),
@@ -121,8 +140,34 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
             name: "docs",
             step: CheckStep::Run { arguments: &DOCS, set: &[("RUSTDOCFLAGS", "-D warnings")] },
         },
+        feature_lints(
+            "features of the protocol",
+            &features::PROTOCOL,
+            installed("clippy"),
+            missing,
+        ),
+        feature_lints("features of the runtime", &features::RUNTIME, installed("clippy"), missing),
+        Check::run("tests without features", &features::STDIO_TESTS),
+        Check {
+            name: "packages without features",
+            step: CheckStep::CountPackages { most: features::MOST_PACKAGES },
+        },
         dependencies(installed("deny")),
     ]
+}
+
+fn feature_lints(
+    name: &'static str,
+    package: &'static PackageFeatures,
+    has_clippy: bool,
+    missing: MissingTools,
+) -> Check {
+    let step = match missing {
+        _ if has_clippy => CheckStep::EachFeature(package),
+        MissingTools::Skip => CheckStep::Skip { why: NO_CLIPPY },
+        MissingTools::Fail => CheckStep::Fail { why: NO_CLIPPY },
+    };
+    Check { name, step }
 }
 
 const NO_CLIPPY: &str = "clippy is not installed (`rustup component add clippy`)";
@@ -276,6 +321,10 @@ tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-
 doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
 a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
+features of the protocol: cargo clippy --package wharf-protocol --no-default-features, with none and with one each of http, tls, serve, serve-http, skills
+features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of http, tls, serve, thinking, schema-validation, otel
+tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
 dependencies: cargo deny check bans licenses sources",
         );
     }
@@ -294,6 +343,10 @@ tests (otel): cargo test --workspace --features wharf/otel,wharf-cli/otel,wharf-
 doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --locked --no-fail-fast
 a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
+features of the protocol: skipped, clippy is not installed (`rustup component add clippy`)
+features of the runtime: skipped, clippy is not installed (`rustup component add clippy`)
+tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
     }
@@ -305,12 +358,20 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
         let kinds: Vec<&str> = steps
             .iter()
             .map(|step| match step {
-                CheckStep::Run { .. } => "run",
+                CheckStep::Run { .. }
+                | CheckStep::EachFeature(_)
+                | CheckStep::CountPackages { .. } => "run",
                 CheckStep::Skip { .. } => "skip",
                 CheckStep::Fail { .. } => "fail",
             })
             .collect();
-        assert_eq!(kinds, ["fail", "fail", "run", "fail", "run", "run", "run", "run", "skip"]);
+        assert_eq!(
+            kinds,
+            [
+                "fail", "fail", "run", "fail", "run", "run", "run", "run", "fail", "fail", "run",
+                "run", "skip"
+            ]
+        );
     }
 
     #[test]

@@ -186,6 +186,7 @@ fn is_visible(name: &HeaderName) -> bool {
 mod tests {
     use std::sync::Mutex;
 
+    #[cfg(feature = "http")]
     use http::{HeaderValue, Method, StatusCode};
 
     use super::*;
@@ -203,6 +204,7 @@ mod tests {
         lines.clone()
     }
 
+    #[cfg(feature = "http")]
     #[test]
     fn secrets_are_redacted_in_messages_and_http_heads() {
         let headers = HeaderMap::from_iter([

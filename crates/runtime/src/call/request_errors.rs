@@ -209,7 +209,7 @@ fn is_misuse(error: &RequestError) -> bool {
     error.error_response().is_some_and(|error| error.code == code::INVALID_PARAMS)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use std::sync::Arc;
     use std::time::Duration;

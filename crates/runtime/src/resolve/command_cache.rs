@@ -88,7 +88,7 @@ impl CommandCache {
     }
 
     /// Returns the cached output of a command.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", test))]
     pub(super) fn cached(&self, key: &CommandKey) -> Option<Secret> {
         Some(self.0.slots().get(key)?.cached.as_ref()?.value.clone())
     }

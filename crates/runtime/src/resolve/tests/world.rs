@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+#[cfg(feature = "http")]
 use http::HeaderMap;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
@@ -13,6 +14,7 @@ use tokio::net::unix::pipe;
 use tokio::time::timeout;
 use wharf_config::{Credential, Env, LoadOptions, Platform, Secret, load};
 use wharf_protocol::transport::process::{ProcessLaunch, TaskTracker};
+#[cfg(feature = "http")]
 use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 use super::super::resolver::ResolvedServer;
@@ -77,6 +79,7 @@ impl World {
         self
     }
 
+    #[cfg(feature = "http")]
     pub(super) fn with_credential(self, resource: &str, account: Option<&str>) -> Self {
         *self.store.0.lock().unwrap() = Ok(Some(Credential {
             resource: resource.to_owned(),
@@ -144,6 +147,7 @@ impl World {
     }
 
     /// Renders the headers, then the omissions.
+    #[cfg(feature = "http")]
     pub(super) async fn show_headers(&self) -> String {
         let resolved = self.resolve().await.unwrap();
         let omissions = messages(&resolved);
@@ -153,6 +157,7 @@ impl World {
         self.without_root(&lines.join("\n"))
     }
 
+    #[cfg(feature = "http")]
     pub(super) async fn authorizer(&self) -> Arc<dyn Authorizer> {
         http_of(self.resolve().await.unwrap()).1
     }
@@ -219,6 +224,7 @@ pub(super) fn launch_of(resolved: ResolvedServer) -> ProcessLaunch {
     }
 }
 
+#[cfg(feature = "http")]
 pub(super) fn http_of(resolved: ResolvedServer) -> (HttpTarget, Arc<dyn Authorizer>) {
     match resolved.transport {
         ResolvedTransport::Http { target, authorizer, .. } => (target, authorizer),
@@ -235,6 +241,7 @@ pub(super) fn variable(launch: &ProcessLaunch, name: &str) -> Option<String> {
     found.map(|(_, value)| value.to_string_lossy().into_owned())
 }
 
+#[cfg(feature = "http")]
 pub(super) fn show(headers: &HeaderMap) -> Vec<String> {
     let show = |(name, value): (_, &http::HeaderValue)| {
         format!("{name}: {}", String::from_utf8_lossy(value.as_bytes()))
