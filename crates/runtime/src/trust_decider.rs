@@ -76,7 +76,10 @@ pub(crate) async fn ask_about_untrusted(
     let mut unsaved = Vec::new();
     for (review, decision) in decisions {
         match decision {
-            TrustDecision::Trust | TrustDecision::TrustOnce => catalog.trust(&review, env),
+            // What changed since it was shown stays untrusted.
+            TrustDecision::Trust | TrustDecision::TrustOnce => {
+                catalog.trust(&review, env);
+            }
             TrustDecision::Refuse => catalog.refuse(&review),
             TrustDecision::Skip => {}
         }

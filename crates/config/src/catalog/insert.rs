@@ -36,6 +36,7 @@ impl Catalog {
             project_folders: Vec::new(),
             is_folder_trusted: false,
             exa_keys: Vec::new(),
+            native_web_search: false,
             working_folder: Arc::new(env.cwd.clone()),
         }
     }
@@ -93,8 +94,8 @@ impl Catalog {
 }
 
 impl Server {
-    /// Turns a definition of a file into one whose name a server of the program wins.
-    fn shadow(&mut self, by: &Arc<Source>) {
+    /// Turns a definition of a file into one that another definition wins over.
+    pub(super) fn shadow(&mut self, by: &Arc<Source>) {
         self.state = DefinitionState::Shadowed;
         self.shadowed_by = Some(Arc::clone(by));
         self.spec = None;

@@ -129,6 +129,7 @@ pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> 
         project_folders,
         is_folder_trusted,
         exa_keys,
+        native_web_search: options.native_web_search,
         ..Catalog::new(env)
     })
 }

@@ -59,6 +59,8 @@ pub struct Catalog {
     pub is_folder_trusted: bool,
     /// API keys of the Exa servers that the session replaces.
     pub exa_keys: Vec<Secret>,
+    /// The session has its own web search, so Exa servers are not connected.
+    native_web_search: bool,
     /// The folder of servers that the embedding program defines without one.
     working_folder: Arc<PathBuf>,
 }

@@ -24,6 +24,7 @@ use crate::spec::env_file_variables;
 const MAX_FOLDERS: usize = 8;
 
 /// A definition and the files it names, as read for one decision.
+#[derive(PartialEq, Eq)]
 pub struct TrustSubject {
     pub(super) agreement_id: AgreementId,
     /// All fields of the fingerprint.
@@ -53,6 +54,7 @@ pub(super) struct AgreementId {
 }
 
 /// The observed value of a field.
+#[derive(PartialEq, Eq)]
 pub(super) enum ObservedField {
     /// A text that is not a secret; stored as it is.
     Plain(String),

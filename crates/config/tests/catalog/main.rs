@@ -13,4 +13,5 @@ mod limits;
 mod manage;
 mod merge;
 mod trust;
+mod trust_in_place;
 mod world;

@@ -103,7 +103,11 @@ impl World {
 
     /// Renders all servers by name, each with its problems, and then the problems of files.
     pub(crate) fn show(&self) -> String {
-        let catalog = self.load();
+        self.show_catalog(&self.load())
+    }
+
+    /// Does the same for a catalog that was changed after loading.
+    pub(crate) fn show_catalog(&self, catalog: &Catalog) -> String {
         let mut rendered = String::new();
         for server in catalog.all() {
             self.show_server(server, &mut rendered);
