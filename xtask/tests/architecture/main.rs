@@ -43,6 +43,11 @@ fn config_depends_on_nothing_that_waits_or_runs_programs() {
 }
 
 #[test]
+fn no_library_changes_all_json_of_a_program() {
+    check(&manifests::NO_GLOBAL_FEATURE);
+}
+
+#[test]
 fn config_is_plain_code() {
     check(&sources::CONFIG_IS_PLAIN);
 }

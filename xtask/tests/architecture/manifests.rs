@@ -66,6 +66,34 @@ pub(crate) const CONFIG_IS_PLAIN: Rule = Rule {
     },
 };
 
+/// Packages that no other program depends on.
+const NOT_EMBEDDED: [&str; 4] = ["crates/benches/", "crates/cli/", "crates/testkit/", "fuzz/"];
+
+/// Features that change how all JSON of a program is read or written.
+const GLOBAL_FEATURES: [&str; 3] = ["arbitrary_precision", "preserve_order", "unbounded_depth"];
+
+pub(crate) const NO_GLOBAL_FEATURE: Rule = Rule {
+    says: "no library turns on a feature of serde_json that changes all JSON of a program",
+    fix: "keep the order with `JsonValue` or `Json`, or with a struct that is serialized",
+    find: |tree| {
+        let is_embedded = |path: &str| {
+            path.ends_with("Cargo.toml")
+                && !NOT_EMBEDDED.iter().any(|other| path.starts_with(other))
+        };
+        let manifests = tree.files.iter().filter(|file| is_embedded(&file.path));
+        let lines = manifests.flat_map(|file| {
+            file.text.lines().enumerate().map(move |(index, line)| (&file.path, index + 1, line))
+        });
+        let forced = lines.filter_map(|(path, line, text)| {
+            let settings = text.split('#').next().unwrap_or_default();
+            let feature = GLOBAL_FEATURES.into_iter().find(|feature| settings.contains(feature))?;
+            let what = format!("`{feature}` would apply to the embedding program, too");
+            Some(Violation { path: path.clone(), line, what })
+        });
+        forced.collect()
+    },
+};
+
 fn wrong_direction(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for manifest in manifests(tree) {
@@ -295,6 +323,31 @@ mod tests {
                 "crates/config/Cargo.toml:4: `wharf` may not be used by `wharf-config`",
                 "crates/config/Cargo.toml:5: `wharf-protocol` may not be used by `wharf-config`",
                 "crates/config/Cargo.toml:6: `wharf-cli` may not be used by `wharf-config`",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_feature_that_changes_all_json_is_found() {
+        NO_GLOBAL_FEATURE.check(
+            &[
+                (
+                    "Cargo.toml",
+                    "[workspace.dependencies]\n# Not preserve_order.\n\
+                     serde_json = { version = \"1\", features = [\"preserve_order\"] }\n",
+                ),
+                (
+                    "crates/config/Cargo.toml",
+                    "[features]\nexact = [\"serde_json/arbitrary_precision\"]\n",
+                ),
+                (
+                    "crates/cli/Cargo.toml",
+                    "[dependencies]\nserde_json = { version = \"1\", features = [\"preserve_order\"] }\n",
+                ),
+            ],
+            &[
+                "Cargo.toml:3: `preserve_order` would apply to the embedding program, too",
+                "crates/config/Cargo.toml:2: `arbitrary_precision` would apply to the embedding program, too",
             ],
         );
     }

@@ -70,11 +70,10 @@ impl<'a> ToolUsage<'a> {
     /// Returns an example call that the schema accepts, if one could be generated.
     pub(crate) fn example(&self) -> Option<String> {
         let example = self.tool.example()?;
-        let members: Map<String, Value> = example.to()?;
-        let words: Option<Vec<String>> = members
-            .iter()
-            .map(|(key, value)| word(key, value, self.tool.accepted_schema()))
-            .collect();
+        let schema = self.tool.accepted_schema();
+        let members = example.members()?;
+        let words: Option<Vec<String>> =
+            members.iter().map(|(key, value)| word(key, &example.part(value), schema)).collect();
         let words = words.unwrap_or_else(|| vec!["--args".to_owned(), example.as_str().to_owned()]);
         let words: Vec<String> = words.iter().map(|word| phrase::word(word)).collect();
         let typed = [std::slice::from_ref(&self.before), &words[..]].concat().join(" ");
@@ -147,7 +146,8 @@ fn kind(argument: &Argument) -> String {
 }
 
 /// Writes an argument as a word of a command line that is parsed to exactly this value.
-fn word(key: &str, value: &Value, schema: &Json) -> Option<String> {
+fn word(key: &str, value: &Json, schema: &Json) -> Option<String> {
+    let value: &Value = &value.to()?;
     let is_typeable = !key.contains('=') && !key.ends_with(':') && clean(key) == key;
     let as_text = value.as_str().map(|text| {
         let escape = if text.starts_with('@') { "@" } else { "" };

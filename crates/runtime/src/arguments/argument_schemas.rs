@@ -4,6 +4,7 @@
 //! followed.
 
 use serde_json::{Map, Value};
+use wharf_protocol::Json;
 
 /// How many references are followed for one argument.
 const MAX_HOPS: usize = 16;
@@ -68,6 +69,28 @@ impl<'a> ArgumentSchemas<'a> {
         let Some(hops) = hops.checked_sub(4) else { return Vec::new() };
         branches(schema).flat_map(|it| self.types_within(it, hops)).collect()
     }
+}
+
+/// Returns the names of the arguments in the order of the schema's text, which a decoded schema
+/// does not have.
+pub(super) fn names_in_order(schema: &Json) -> Vec<String> {
+    let mut at = schema.clone();
+    for _ in 0..MAX_HOPS {
+        let pointer = at.get("$ref").and_then(|it| it.to_text());
+        let next = pointer.as_deref().and_then(|it| it.strip_prefix('#')).and_then(|pointer| {
+            let mut keys = pointer.split('/').skip(1);
+            keys.try_fold(schema.clone(), |at, key| {
+                at.get(&key.replace("~1", "/").replace("~0", "~"))
+            })
+        });
+        match next {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    let properties = at.get("properties");
+    let members = properties.as_ref().and_then(Json::members);
+    members.iter().flat_map(|them| them.iter()).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Returns the alternatives and parts of a schema.

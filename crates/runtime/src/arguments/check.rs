@@ -149,13 +149,13 @@ mod tests {
     const FILE: &str = r#"{"type":"object","required":["path"],"additionalProperties":false,"properties":{
         "path":{"type":"string","minLength":1,"maxLength":9,"pattern":"^[a-z/]+$"},
         "count":{"type":"integer","minimum":1,"maximum":10},
-        "mode":{"enum":["read","write",3]},
         "kind":{"const":"x"},
+        "mode":{"enum":["read","write",3]},
         "tags":{"type":"array","items":{"type":"object","properties":{"a.b":{"type":"boolean"}}},"minItems":1,"maxItems":2,"uniqueItems":true},
         "either":{"anyOf":[{"type":"string"},{"type":"null"}]},
         "one":{"oneOf":[{"type":"number","multipleOf":2},{"type":"string"}]},
-        "never":{"not":{}},
-        "many":{"type":["string","integer"]}}}"#;
+        "many":{"type":["string","integer"]},
+        "never":{"not":{}}}}"#;
 
     #[test]
     fn valid_arguments_pass() {
@@ -197,13 +197,13 @@ mod tests {
         {"path":"ABCDEFGHIJKL"} → "path" must have at most 9 characters; "path" must match the pattern ^[a-z/]+$
         {"path":"a","count":"3"} → "count" must be an integer, not a string
         {"path":"a","count":11} → "count" must be at most 10
-        {"path":"a","mode":"raed","kind":"y"} → "mode" must be one of "read", "write", 3; "kind" must be "x"
+        {"path":"a","mode":"raed","kind":"y"} → "kind" must be "x"; "mode" must be one of "read", "write", 3
         {"path":"a","tags":[]} → "tags" must have at least 1 items
         {"path":"a","tags":[{},{}]} → "tags" must not have the same item twice
         {"path":"a","tags":[{"a.b":1}]} → "tags[0].a.b" must be a boolean, not a number
         {"path":"a","either":1} → "either" must be a string or null, not a number
         {"path":"a","one":3} → "one" matches none of its allowed forms: must be a multiple of 2, or must be a string, not a number
-        {"path":"a","never":1,"many":true} → "never" is not allowed; "many" must be an integer or a string, not a boolean
+        {"path":"a","never":1,"many":true} → "many" must be an integer or a string, not a boolean; "never" is not allowed
         [1] → arguments must be an object, not an array
         null → arguments must be an object, not null
         "#);

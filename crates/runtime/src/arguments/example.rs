@@ -3,7 +3,7 @@
 //! Only required arguments are filled in, with values that the schema suggests if it has any. The
 //! caller must check the result against the schema: patterns and conditions are not handled here.
 
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Number, Value, json};
 use wharf_config::text::is_unsafe;
 
 use super::argument_schemas::{ArgumentSchemas, branches};
@@ -27,8 +27,9 @@ pub(crate) enum IncludedArguments {
     All,
 }
 
-/// Generates arguments for a schema; `None` if no accepted value can be guessed.
-pub(crate) fn example(schema: &Value, included: IncludedArguments) -> Option<Value> {
+/// Generates arguments for a schema, as JSON with the required ones first; `None` if no accepted
+/// value can be guessed.
+pub(crate) fn example(schema: &Value, included: IncludedArguments) -> Option<String> {
     let schemas = ArgumentSchemas::new(schema);
     object(schemas.root(), schemas, included, 0)
 }
@@ -38,32 +39,51 @@ fn object(
     schemas: ArgumentSchemas<'_>,
     included: IncludedArguments,
     depth: usize,
-) -> Option<Value> {
+) -> Option<String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let needed = required(schema);
-    let mut members = Map::new();
-    for name in &needed {
-        let own = properties.and_then(|them| them.get(*name)).unwrap_or(&Value::Null);
-        members.insert((*name).to_owned(), sample(name, own, schemas, depth + 1)?);
+    let mut members: Vec<(&str, String)> = Vec::new();
+    for name in needed {
+        let own = properties.and_then(|them| them.get(name)).unwrap_or(&Value::Null);
+        add(&mut members, name, own, schemas, depth)?;
     }
     if included == IncludedArguments::All {
         for (name, own) in properties.into_iter().flatten() {
-            if !members.contains_key(name) {
-                members.insert(name.clone(), sample(name, own, schemas, depth + 1)?);
-            }
+            add(&mut members, name, own, schemas, depth)?;
         }
     }
-    Some(Value::Object(members))
+    let member = |(name, value): &(&str, String)| format!("{}:{value}", json!(name));
+    let members: Vec<String> = members.iter().map(member).collect();
+    Some(format!("{{{}}}", members.join(",")))
 }
 
-/// Generates one value.
-fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize) -> Option<Value> {
+/// Adds a member, unless it is there; `None` if no value can be guessed.
+fn add<'a>(
+    members: &mut Vec<(&'a str, String)>,
+    name: &'a str,
+    schema: &Value,
+    schemas: ArgumentSchemas<'_>,
+    depth: usize,
+) -> Option<()> {
+    if !members.iter().any(|(known, _)| *known == name) {
+        members.push((name, sample(name, schema, schemas, depth + 1)?));
+    }
+    Some(())
+}
+
+/// Generates one value, as JSON.
+fn sample(
+    name: &str,
+    schema: &Value,
+    schemas: ArgumentSchemas<'_>,
+    depth: usize,
+) -> Option<String> {
     if depth > DEEPEST {
         return None;
     }
     let schema = schemas.follow(schema);
     if let Some(value) = suggested(schema) {
-        return Some(value.clone());
+        return Some(value.to_string());
     }
     let own = match schema.get("type") {
         Some(Value::String(kind)) => Some(kind.as_str()),
@@ -73,15 +93,16 @@ fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize
         _ => None,
     };
     match own {
-        Some("string") => Some(text(name, schema).into()),
-        Some("integer" | "number") => number(schema),
-        Some("boolean") => Some(true.into()),
-        Some("null") => Some(Value::Null),
+        Some("string") => Some(json!(text(name, schema)).to_string()),
+        Some("integer" | "number") => number(schema).map(|number| number.to_string()),
+        Some("boolean") => Some("true".to_owned()),
+        Some("null") => Some("null".to_owned()),
         Some("array") => {
             let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).max(1);
             let items = schema.get("items").unwrap_or(&Value::Null);
             let item = sample(name, items, schemas, depth + 1)?;
-            Some(vec![item; usize::try_from(count.min(MAX_REPEATS)).ok()?].into())
+            let items = vec![item; usize::try_from(count.min(MAX_REPEATS)).ok()?];
+            Some(format!("[{}]", items.join(",")))
         }
         Some("object") => object(schema, schemas, IncludedArguments::Required, depth),
         Some(_) => None,
@@ -89,7 +110,7 @@ fn sample(name: &str, schema: &Value, schemas: ArgumentSchemas<'_>, depth: usize
             let is_null = |it: &&Value| schemas.types_of(it) == ["null"];
             match branches(schema).find(|it| !is_null(it)) {
                 Some(branch) => sample(name, branch, schemas, depth + 1),
-                None => Some(text(name, schema).into()),
+                None => Some(json!(text(name, schema)).to_string()),
             }
         }
     }
@@ -169,9 +190,9 @@ mod tests {
         let example = example(&value, IncludedArguments::Required);
         let Some(example) = example else { return "nothing".to_owned() };
         let check = ArgumentCheck::new(&schema.parse().unwrap());
-        let verdict = check.check(&example.to_string().parse().unwrap());
+        let verdict = check.check(&example.parse().unwrap());
         assert!(verdict.is_ok(), "{schema}: {example}: {verdict:?}");
-        example.to_string()
+        example
     }
 
     #[test]

@@ -186,9 +186,10 @@ impl<'a> PairWriter<'a> {
         let has_patterns = schema.get("patternProperties").is_some();
         match schema.get("additionalProperties") {
             Some(Value::Bool(false)) if !has_patterns => {
-                let names: Vec<&str> = properties
+                let mut names: Vec<&str> = properties
                     .map(|them| them.keys().map(String::as_str).collect())
                     .unwrap_or_default();
+                names.sort_unstable();
                 let known = names.iter().map(|name| format!("\"{}\"", clip(name, 40)));
                 Err(PairError::Unknown {
                     field: clip(key, LONGEST),
@@ -352,7 +353,7 @@ mod tests {
         "optional" must be an integer or null
         "object" must be a JSON object
         there is no argument "cuont" | did you mean "count"?
-        there is no argument "zzz" | it takes "text", "count", "ratio", "flag", "nothing", "tags", "ids", "pairs", "object", "any", "maybe", "either", "mode", "id", "optional"
+        there is no argument "zzz" | it takes "any", "count", "either", "flag", "id", "ids", "maybe", "mode", "nothing", "object", "optional", "pairs", "ratio", "tags", "text"
         "text" is given more than once, but is not a list
         "plain" is not of the form key=value | write key=value or key:=JSON
         "=x" is not of the form key=value | write key=value or key:=JSON

@@ -3,11 +3,13 @@
 //! Only the properties of the schema are listed; other keywords are ignored here. All texts are
 //! untrusted text of the server.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use wharf_config::text::clip;
 use wharf_protocol::Json;
 
-use super::argument_schemas::{ArgumentSchemas, branches};
+use super::argument_schemas::{ArgumentSchemas, branches, names_in_order};
 
 /// How many arguments are listed; a schema may have thousands.
 const MAX_ARGUMENTS: usize = 500;
@@ -64,14 +66,15 @@ pub struct Argument {
 impl Signature {
     /// Reads the arguments of a schema; empty if it has no properties.
     pub fn of(schema: &Json) -> Self {
+        let order = names_in_order(schema);
+        let order: HashMap<&str, usize> =
+            order.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
         let schema = schema.to::<Value>().unwrap_or_default();
         let schemas = ArgumentSchemas::new(&schema);
-        let properties: Vec<(&str, &Value)> = schemas
-            .properties()
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| (name.as_str(), schema))
-            .collect();
+        let properties = schemas.properties().into_iter().flatten();
+        let mut properties: Vec<(&str, &Value)> =
+            properties.map(|(name, schema)| (name.as_str(), schema)).collect();
+        properties.sort_by_key(|(name, _)| order.get(name).copied());
         let required = required(schemas.root());
         // An argument may be required and not described.
         let is_described = |name: &str| properties.iter().any(|(known, _)| *known == name);

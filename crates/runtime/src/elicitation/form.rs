@@ -1,7 +1,7 @@
 //! Reads the `requestedSchema` of a form elicitation as a list of fields, within limits.
 
 use serde::Serializer as _;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wharf_protocol::Json;
 use wharf_protocol::view::send::Object;
 
@@ -70,19 +70,19 @@ impl Form {
         if bytes > MAX_BYTES {
             return Err(FormError::TooLarge { bytes });
         }
-        let schema: Value = schema.decode().map_err(|_| FormError::NotAForm)?;
-        let schema = schema.as_object().ok_or(FormError::NotAForm)?;
-        let properties = match schema.get("properties") {
+        let decoded: Value = schema.decode().map_err(|_| FormError::NotAForm)?;
+        let decoded = decoded.as_object().ok_or(FormError::NotAForm)?;
+        let properties = match decoded.get("properties") {
             None => return Ok(Self { fields: Vec::new(), omitted: Vec::new() }),
             Some(properties) => properties.as_object().ok_or(FormError::NotAForm)?,
         };
         if properties.len() > MAX_FIELDS {
             return Err(FormError::TooManyFields { count: properties.len() });
         }
-        let required = schema.get("required").and_then(Value::as_array);
+        let required = decoded.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
         let mut form = Self { fields: Vec::new(), omitted: Vec::new() };
-        for (name, described) in properties {
+        for (name, described) in in_order(properties, schema) {
             match FormField::read(name, described, is_required(name)) {
                 Some(field) => form.fields.push(field),
                 None if is_required(name) => {
@@ -103,6 +103,16 @@ impl Form {
         let json = written.ok().and_then(|()| Json::parse(String::from_utf8(text).ok()?).ok());
         json.and_then(|json| json.try_into().ok()).unwrap_or_default()
     }
+}
+
+/// Returns the properties in the order of the schema's text, in which the person is asked.
+fn in_order<'a>(properties: &'a Map<String, Value>, schema: &Json) -> Vec<(&'a String, &'a Value)> {
+    let written = schema.get("properties");
+    let written = written.as_ref().and_then(Json::members);
+    let names: Vec<&str> = written.iter().flat_map(|it| it.iter()).map(|(name, _)| name).collect();
+    let mut properties: Vec<_> = properties.iter().collect();
+    properties.sort_by_cached_key(|(name, _)| names.iter().position(|known| known == name));
+    properties
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use wharf_protocol::Json;
 use wharf_protocol::envelope::RpcError;
@@ -47,16 +48,18 @@ impl Service for Thinking {
     fn handle(self: Arc<Self>, call: ServiceCall) -> ServiceAnswer {
         // Nothing here awaits, so thoughts are handled in the order in which they arrive.
         let result = match call.method.as_ref() {
-            "tools/list" => Ok(json!({ "tools": [tool::definition(result_support(&call))] })),
-            "tools/call" => self.call(&call),
+            "tools/list" => {
+                Ok(encoded(&ToolList { tools: [tool::definition(result_support(&call))] }))
+            }
+            "tools/call" => self.call(&call).map(|result| encoded(&result)),
             method => Err(RpcError::method_not_found(method)),
         };
-        Box::pin(std::future::ready(result.map(|result| encoded(&result))))
+        Box::pin(std::future::ready(result))
     }
 }
 
 impl Thinking {
-    fn call(&self, call: &ServiceCall) -> Result<Value, RpcError> {
+    fn call(&self, call: &ServiceCall) -> Result<CallResult, RpcError> {
         let name = call.param("name").and_then(|name| name.to_text()).unwrap_or_default();
         if name != tool::NAME {
             return Err(RpcError::invalid_params(format!(
@@ -71,20 +74,42 @@ impl Thinking {
         });
         Ok(match added {
             Ok(progress) => {
-                let mut result = json!({ "content": [text(&progress.to_string())] });
-                if result_support(call) == tool::ResultSupport::Structured {
-                    result["structuredContent"] = progress;
-                }
-                result
+                let is_structured = result_support(call) == tool::ResultSupport::Structured;
+                CallResult::new(progress.as_str(), is_structured.then(|| progress.clone()))
             }
             // A tool error, because the model sees it and can correct its arguments.
-            Err(wrong) => json!({ "content": [text(&wrong)], "isError": true }),
+            Err(wrong) => CallResult { is_error: true, ..CallResult::new(&wrong, None) },
         })
     }
 }
 
-fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
+#[derive(Serialize)]
+struct ToolList {
+    tools: [tool::ToolDefinition; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult {
+    content: [TextContent; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Json>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+#[derive(Serialize)]
+struct TextContent {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: String,
+}
+
+impl CallResult {
+    fn new(text: &str, structured_content: Option<Json>) -> Self {
+        let content = [TextContent { kind: "text", text: text.to_owned() }];
+        Self { content, structured_content, is_error: false }
+    }
 }
 
 fn result_support(call: &ServiceCall) -> tool::ResultSupport {
@@ -96,6 +121,6 @@ fn result_support(call: &ServiceCall) -> tool::ResultSupport {
 }
 
 /// Encodes a value. This cannot fail, because all keys are strings.
-fn encoded(value: &Value) -> Json {
+fn encoded(value: &impl Serialize) -> Json {
     Json::encode(value).unwrap_or_else(|_| Json::null())
 }

@@ -157,7 +157,7 @@ impl Tool {
     pub fn example(&self) -> Option<Json> {
         let schema = self.accepted_schema().to::<Value>()?;
         [IncludedArguments::Required, IncludedArguments::All].into_iter().find_map(|included| {
-            let json = Json::parse(example(&schema, included)?.to_string()).ok()?;
+            let json = Json::parse(example(&schema, included)?).ok()?;
             self.check(&json).is_ok().then_some(json)
         })
     }
