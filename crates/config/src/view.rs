@@ -14,7 +14,7 @@ use crate::server::{
 use crate::source::Source;
 
 /// A server in a listing.
-#[derive(Debug, Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogServerView<'a> {
     /// The name.
@@ -132,7 +132,7 @@ impl Serialize for NamedValues {
 }
 
 /// A listing of servers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CatalogView<'a> {
     /// The servers.
     pub servers: Vec<CatalogServerView<'a>>,
@@ -214,6 +214,18 @@ impl<'a> CatalogServerView<'a> {
             Some(Transport::Custom(_)) | None => {}
         }
         view
+    }
+}
+
+/// Omits the entry: a revealed one has secrets.
+impl fmt::Debug for CatalogServerView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CatalogServerView")
+            .field("name", &self.name)
+            .field("state", &self.state)
+            .field("transport", &self.transport)
+            .field("problems", &self.problems)
+            .finish_non_exhaustive()
     }
 }
 

@@ -18,7 +18,7 @@ use super::{Catalog, DefinitionState};
 
 /// Options of [`load`].
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LoadOptions {
     /// Do not read project files, as with `discovery.project = false`.
     pub without_project: bool,

@@ -66,7 +66,7 @@ pub struct Catalog {
 }
 
 /// One definition and its state after merging.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     /// The entry as written.
     pub definition: Definition,

@@ -146,3 +146,76 @@ fn a_copy_of_a_catalog_is_independent() {
     assert_eq!(catalog.settings, Settings::default());
     assert_eq!(copy.winners().len(), 2);
 }
+
+#[test]
+fn an_empty_variable_map_means_no_servers_even_if_defaults_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path().join("home"));
+    let options = LoadOptions { with_defaults: true, ..LoadOptions::default() };
+    let names = |env: &Env, options| {
+        let catalog = load(env, options).unwrap();
+        assert_eq!(catalog.problems, []);
+        catalog.servers.iter().map(|server| server.definition.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&env, options), ["thinking", "context7", "github"]);
+    assert!(names(&env, LoadOptions::default()).is_empty(), "nobody asked for the defaults");
+    let env = env.with_variable("WHARF_MCP_SERVERS", "{}");
+    assert!(names(&env, options).is_empty(), "the variable replaces the defaults, too");
+}
+
+#[test]
+fn servers_of_the_program_are_in_order_of_their_names() {
+    let mut catalog = empty();
+    for name in ["b", "C", "a"] {
+        catalog.insert(name, Stdio::new(name));
+    }
+    let names: Vec<&str> =
+        catalog.servers.iter().map(|server| server.definition.name.as_str()).collect();
+    assert_eq!(names, ["C", "a", "b"], "by precedence");
+    let winners = catalog.winners();
+    let names: Vec<&str> = winners.iter().map(|server| server.definition.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "C"], "for a listing");
+}
+
+#[test]
+fn the_same_entry_makes_equal_servers() {
+    let entry = || Http::new("https://docs.example/mcp").bearer("token");
+    let (mut one, mut other) = (empty(), empty());
+    assert_eq!(one.insert("docs", entry()), other.insert("docs", entry()));
+    assert_ne!(one.insert("docs", entry().bearer("other")), other.winner("docs").unwrap());
+}
+
+#[test]
+fn the_folder_of_a_server_is_its_own_or_that_of_the_catalog() {
+    let mut catalog = empty();
+    let folder = |server: &Server| {
+        let spec = server.spec.as_deref().unwrap();
+        let crate::Transport::Stdio(launch) = &spec.transport else { panic!("not a program") };
+        launch.cwd.as_ref().map(|cwd| cwd.expose().to_owned())
+    };
+    let own = folder(catalog.insert("own", Stdio::new("x").cwd("/elsewhere")));
+    assert_eq!(own.as_deref(), Some("/elsewhere"));
+    let server = catalog.insert("none", Stdio::new("y"));
+    assert_eq!(server.definition.folder.as_path(), std::path::Path::new("/work"));
+}
+
+#[test]
+fn the_debug_output_of_a_catalog_from_files_has_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = "hunter2";
+    let servers = format!(
+        r#"{{ "a": {{ "command": "x", "args": ["--token", "{secret}"], "env": {{ "K": "{secret}" }} }},
+             "b": {{ "url": "https://u:{secret}@h.example/?key={secret}", "headers": {{ "X-Key": "{secret}" }},
+                     "oauth": {{ "clientId": "c", "clientSecret": "{secret}" }} }},
+             "c": {{ "command": "{secret}", "url": "{secret}" }} }}"#
+    );
+    let catalog = loaded(folder.path(), &servers);
+    assert_eq!(catalog.servers.len(), 3);
+    let env = Env::new(Platform::HOST, folder.path());
+    let views = catalog.servers.iter().map(|server| {
+        let revealed = crate::view::CatalogServerView::revealed(server, &env);
+        format!("{:?} {revealed:?}", crate::view::CatalogServerView::of(server))
+    });
+    let rendered = format!("{catalog:?} {}", views.collect::<String>());
+    assert!(!rendered.contains(secret), "{rendered}");
+}

@@ -33,7 +33,7 @@ pub enum Value {
 pub struct Map(pub Vec<(Key, Node)>);
 
 /// A key and its line.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     /// The text of the key.
     pub text: String,
@@ -133,6 +133,20 @@ impl Map {
 }
 
 /// Shows the structure but no scalars, which may be secrets.
+/// Shows the kind of a scalar, because a value may be a secret.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("Null"),
+            Self::Bool(_) => f.write_str("Bool"),
+            Self::Number(_) => f.write_str("Number"),
+            Self::String(_) => f.write_str("String"),
+            Self::List(list) => list.fmt(f),
+            Self::Map(map) => map.fmt(f),
+        }
+    }
+}
+
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {

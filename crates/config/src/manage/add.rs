@@ -18,7 +18,7 @@ use super::{
 };
 
 /// A server to add.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddRequest {
     /// Its name.
     pub name: String,

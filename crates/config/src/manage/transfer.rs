@@ -26,7 +26,7 @@ use super::{
 };
 
 /// What to copy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferRequest {
     /// The other program's short name; for an import also a file.
     pub program: String,
@@ -45,7 +45,7 @@ pub struct TransferRequest {
 }
 
 /// The result of an import or export, or of a dry run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Transfer {
     /// The file.
     #[serde(serialize_with = "crate::source::serialize_path")]
@@ -76,7 +76,7 @@ pub struct Transfer {
 }
 
 /// A server that was not copied.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedServer {
     /// The server.
     pub name: String,
@@ -114,7 +114,7 @@ fn serialize_reason<S: serde::Serializer>(
 }
 
 /// A field that was not copied.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TransferNote {
     /// The server.
     pub name: String,

@@ -39,7 +39,7 @@ impl fmt::Debug for WrittenText {
 }
 
 /// An entry of a config file, with Wharf's field names and every text as written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// The name.
     pub name: ServerName,

@@ -76,6 +76,42 @@ fn a_wrong_type_or_value_names_the_valid_ones() {
     );
 }
 
+/// Values of each type; no setting accepts all of them.
+fn one_of_each_type() -> [SettingValue; 4] {
+    [true.into(), 0_u64.into(), "no such word".into(), ["no such program"].into()]
+}
+
+#[test]
+fn every_key_refuses_values_of_other_types_and_says_what_it_takes() {
+    for setting in KEYS {
+        let has_own_type = |value: &SettingValue| {
+            std::mem::discriminant(value) == std::mem::discriminant(&setting.default_value())
+        };
+        for value in one_of_each_type().into_iter().filter(|value| !has_own_type(value)) {
+            let expected = format!("\"{}\" must be {}", setting.key, setting.describe());
+            check(setting.key, value, &expected);
+        }
+    }
+}
+
+#[test]
+fn every_valid_word_of_a_key_is_accepted() {
+    for setting in KEYS {
+        let SettingKind::Word(words) = setting.kind else { continue };
+        for word in words {
+            check(setting.key, *word, word);
+        }
+    }
+}
+
+#[test]
+fn a_value_from_code_equals_the_one_that_is_read_from_a_file() {
+    for setting in KEYS {
+        let value = setting.default_value();
+        assert_eq!(setting.parse(&value.to_string()), Some(value), "{}", setting.key);
+    }
+}
+
 #[test]
 fn a_failed_change_leaves_no_trace_in_a_copy() {
     let before = Settings::default();
