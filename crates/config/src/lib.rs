@@ -12,15 +12,37 @@
 //! programs. Without it, [`load`](fn@load) reads only `WHARF_MCP_SERVERS` and Wharf's own
 //! `mcp.json`, and the modules `edit` and `manage` do not exist.
 //!
-//! ```
-//! use wharf_config::{Env, LoadOptions, Platform, load};
+//! A program finds the servers that its user already has, adds its own, and sees which one is used
+//! and why:
 //!
-//! let folder = tempfile::tempdir()?;
-//! let env = Env::new(Platform::HOST, folder.path()).with_home(folder.path());
-//! let catalog = load(&env, LoadOptions::default())?;
-//! assert!(catalog.servers.is_empty());
+//! ```
+//! use wharf_config::{Catalog, DefinitionState, Env, Http, LoadOptions, Stdio, load};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let env = Env::new(wharf_config::Platform::HOST, folder.path()).with_home(folder.path());
+//! # /*
+//! let env = Env::of_process();
+//! # */
+//! let mut catalog: Catalog = load(&env, LoadOptions::default())?;
+//! catalog.insert("time", Stdio::new("uvx").arg("mcp-server-time"));
+//! catalog.insert("docs", Http::new("https://docs.example/mcp").bearer("token"));
+//!
+//! for server in catalog.winners() {
+//!     println!("{}: {}", server.definition.name, server.state.word());
+//!     server.problems.iter().for_each(|problem| println!("  {}", problem.message));
+//! }
+//! assert_eq!(catalog.winner("time").map(|server| server.state), Some(DefinitionState::Enabled));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | find the servers of all programs | [`load`](fn@load) |
+//! | define servers and settings in code | [`Catalog::insert`], [`Stdio`], [`Http`], [`Settings::with`] |
+//! | ask the person about servers of a project | [`Catalog::undecided`], [`TrustReview`], [`trust`] |
+//! | list servers as JSON, with secrets redacted | [`view`] |
+//! | add, remove, import and export servers | module `manage` |
+//! | change a config file and keep its comments | module `edit` |
 
 #![warn(missing_debug_implementations)]
 

@@ -4,7 +4,7 @@
 //! followed.
 
 use serde_json::{Map, Value};
-use wharf_protocol::Json;
+use wharf_protocol::{Json, Members};
 
 /// How many references are followed for one argument.
 const MAX_HOPS: usize = 16;
@@ -90,7 +90,7 @@ pub(super) fn names_in_order(schema: &Json) -> Vec<String> {
     }
     let properties = at.get("properties");
     let members = properties.as_ref().and_then(Json::members);
-    members.iter().flat_map(|them| them.iter()).map(|(name, _)| name.to_owned()).collect()
+    members.iter().flat_map(Members::iter).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Returns the alternatives and parts of a schema.

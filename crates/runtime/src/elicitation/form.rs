@@ -2,8 +2,8 @@
 
 use serde::Serializer as _;
 use serde_json::{Map, Value};
-use wharf_protocol::Json;
 use wharf_protocol::view::send::Object;
+use wharf_protocol::{Json, Members};
 
 use super::field::FormField;
 
@@ -109,7 +109,7 @@ impl Form {
 fn in_order<'a>(properties: &'a Map<String, Value>, schema: &Json) -> Vec<(&'a String, &'a Value)> {
     let written = schema.get("properties");
     let written = written.as_ref().and_then(Json::members);
-    let names: Vec<&str> = written.iter().flat_map(|it| it.iter()).map(|(name, _)| name).collect();
+    let names: Vec<&str> = written.iter().flat_map(Members::iter).map(|(name, _)| name).collect();
     let mut properties: Vec<_> = properties.iter().collect();
     properties.sort_by_cached_key(|(name, _)| names.iter().position(|known| known == name));
     properties
