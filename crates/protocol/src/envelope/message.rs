@@ -9,7 +9,7 @@ use crate::{Json, Members};
 
 /// One JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Message {
+pub(crate) enum Message {
     /// Expects a response.
     Request(Request),
     /// Expects no response.
@@ -20,7 +20,7 @@ pub enum Message {
 
 /// A message that expects a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub(crate) struct Request {
     /// The id that the response must have.
     pub(crate) id: Id,
     /// The method.
@@ -40,7 +40,7 @@ pub struct Notification {
 
 /// The response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub(crate) struct Response {
     /// The request's id; `None` if the other side did not know it, or left it out.
     pub(crate) id: Option<Id>,
     /// The result or the error.

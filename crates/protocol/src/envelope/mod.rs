@@ -9,8 +9,10 @@ mod read;
 mod write;
 
 pub use id::Id;
-pub use message::{Message, Notification, Request, Response, RpcError, code};
-pub(crate) use read::read_leniently;
-pub use read::{EnvelopeViolation, Malformed, Received, read};
-pub(crate) use write::request_with;
-pub use write::{failure, notification, request, success};
+pub use message::{Notification, RpcError, code};
+pub use read::EnvelopeViolation;
+
+pub(crate) use message::{Message, Request, Response};
+pub(crate) use read::{Malformed, Received, read, read_leniently};
+pub(crate) use write::{failure, request_with};
+pub use write::{notification, request, success};

@@ -15,7 +15,7 @@ use crate::scan::{self, decode_string};
 
 /// What one line, one body or one event held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Received {
+pub(crate) enum Received {
     /// A message.
     One(Message),
     /// A batch (revision 2025-03-26); items that are not messages are only counted.
@@ -29,7 +29,7 @@ pub enum Received {
 
 /// The reason why a text is not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
+pub(crate) enum Malformed {
     /// A banner or a log line, for example.
     #[error("not JSON")]
     NotJson,
@@ -67,7 +67,7 @@ pub enum EnvelopeViolation {
 /// Bytes that are not UTF-8 are replaced, so that one invalid character does not lose a whole
 /// response.
 #[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
-pub fn read(text: Bytes) -> Result<Received, Malformed> {
+pub(crate) fn read(text: Bytes) -> Result<Received, Malformed> {
     let mut violations = Vec::new();
     read_text(&decode_utf8(&text, &mut violations), &mut violations)
 }
