@@ -1,6 +1,7 @@
 //! The list of verbs. The parser, the help and the dispatch are generated from it.
 //!
-//! A new verb is a file in `commands`, with its arguments and a function `run`, and a line here.
+//! A new verb needs a file in `commands` with its arguments and a function `run`, and a line here
+//! below the heading of the help that lists it.
 
 use clap::Subcommand;
 
@@ -82,8 +83,8 @@ verbs! {
 }
 
 impl Verb {
-    /// Tells whether the verb changes servers without loading the catalog. Loading it would print
-    /// what the settings of a project change.
+    /// Tells whether the verb changes definitions. Such a verb does not load the catalog, so it must
+    /// report the effects of a project's settings by itself.
     pub(crate) fn changes_definitions(&self) -> bool {
         matches!(
             self,

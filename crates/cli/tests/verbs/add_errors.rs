@@ -155,7 +155,7 @@ fn a_token_must_be_one_word() {
     exit 2
     --- stderr
     error: there is no token on the standard input
-      hint: for example: printf %s "$TOKEN" | wharf add NAME --url URL --token -
+      hint: for example: `printf %s "$TOKEN" | wharf add NAME --url URL --token -`
     "#);
 }
 
@@ -339,6 +339,6 @@ fn without_a_home_folder_nothing_is_added() {
     exit 1
     --- stderr
     error: there is no home folder for Wharf's files
-      hint: set HOME or WHARF_HOME
+      hint: set HOME, or WHARF_HOME to a folder of yours
     ");
 }

@@ -70,7 +70,7 @@ fn a_server_that_does_not_work_is_saved_with_a_warning() {
     --- stderr
     warning: the entry was saved, but connecting failed: the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
     "#);
     assert_snapshot!(world.run("add other --json -- nowhere"), @r#"
     exit 0
@@ -116,7 +116,7 @@ fn a_server_that_answers_401_needs_sign_in() {
     Added server "api" in [project]/.wharf/mcp.json
     --- stderr
     warning: the entry was saved, but connecting failed: needs sign-in: the server answered 401 Unauthorized
-      hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
+      hint: store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
     "#);
 }
 
@@ -129,7 +129,7 @@ fn the_probe_times_out_after_five_seconds() {
     Added server "mute" in [project]/.wharf/mcp.json
     --- stderr
     warning: the entry was saved, but connecting failed: no answer within 5s
-      hint: it may need longer the first time (wharf test mute)
+      hint: it may need longer the first time (`wharf test mute`)
     "#);
 }
 
@@ -176,7 +176,7 @@ fn shadowed_definitions_are_reported() {
     Added server "box" in ~/.wharf/mcp.json
     --- stderr
     warning: "box" is not used: the one in [project]/.wharf/mcp.json (Wharf · project) has the same name and comes first
-    hint: wharf explain box
+    hint: `wharf explain box`
     "#);
     assert_snapshot!(world.run("add twin --scope user -- box"), @r#"
     exit 0
@@ -315,13 +315,13 @@ fn a_token_is_stored_only_for_trusted_entries_in_wharf_files() {
     exit 1
     --- stderr
     error: Server "cur" is defined in ~/.cursor/mcp.json (Cursor), which cannot refer to a stored token
-      hint: copy it into Wharf's own file first: wharf import cursor cur
+      hint: copy it into Wharf's own file first: `wharf import cursor cur`
     "#);
     assert_snapshot!(world.run("add pro --token x"), @r#"
     exit 6
     --- stderr
     error: Server "pro" came with this project and is not trusted
-      hint: wharf trust pro
+      hint: `wharf trust pro`
     "#);
     assert_snapshot!(world.run("add none --token x"), @r#"
     exit 2

@@ -151,7 +151,7 @@ fn a_host_is_shown_in_punycode_and_an_explicit_port_is_kept() {
     user     untrusted  http       https://•••@127.0.0.1:8443/mcp               mcp.json · project  .mcp.json
     --- stderr
     4 servers: 4 untrusted.
-    hint: to use the servers of this project: wharf trust NAME… (or --all)
+    hint: to use the servers of this project: `wharf trust NAME…` (or --all)
     ");
     assert_snapshot!(world.run("trust --all"), @r#"
     exit 0

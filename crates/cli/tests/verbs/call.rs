@@ -234,7 +234,7 @@ fn the_outcome_is_unknown_if_the_server_dies() {
     The outcome is unknown: the tool may have run. Check before calling it again.
     the server's last error output:
       out of memory
-    hint: full output: wharf logs box
+    hint: `wharf logs box` shows all of its output
     "#);
     assert_snapshot!(without_durations(&world.run("call box/die --json")), @r#"
     exit 3
@@ -278,7 +278,7 @@ fn each_connection_failure_has_its_exit_code() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         no licence
     "#);
@@ -286,7 +286,7 @@ fn each_connection_failure_has_its_exit_code() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
+      hint: raise `timeout` in its entry if it needs longer to start (`wharf get slow`)
     "#);
     assert_snapshot!(world.run("call slow/x --timeout 100ms"), @"
     exit 5

@@ -42,7 +42,7 @@ fn calling_an_unused_entry_says_why_it_is_unused() {
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     assert_snapshot!(world.run("call nowhere/echo"), @r#"
     exit 1

@@ -108,7 +108,7 @@ fn wrong_keys_and_values_are_refused() {
     assert_snapshot!(world.render(&command.env_remove("HOME").output().unwrap()), @"
     exit 1
     --- stderr
-    error: there is no home folder to keep settings in
+    error: there is no home folder for Wharf's files
       hint: set HOME, or WHARF_HOME to a folder of yours
     ");
 }
@@ -135,18 +135,18 @@ fn settings_of_unimplemented_features_are_refused_and_reported() {
     assert_snapshot!(world.run("config set daemon.enabled false"), @r#"
     exit 1
     --- stderr
-    error: "daemon.enabled" has no effect: the background process that shares connections does not exist yet
+    error: "daemon.enabled" has no effect: this version of Wharf does not include the daemon, a background process that shares connections
     "#);
     assert_snapshot!(world.run("config get startup.mode"), @r#"
     exit 0
     --- stdout
     auto
     --- stderr
-    warning: ~/.wharf/config.toml:2: "daemon.enabled" has no effect: the background process that shares connections does not exist yet
+    warning: ~/.wharf/config.toml:2: "daemon.enabled" has no effect: this version of Wharf does not include the daemon, a background process that shares connections
       hint: remove it
-    warning: ~/.wharf/config.toml:4: "serve.port" has no effect: the gateway does not exist yet
+    warning: ~/.wharf/config.toml:4: "serve.port" has no effect: this version of Wharf does not include the gateway
       hint: remove it
-    warning: ~/.wharf/config.toml:6: "models.default" has no effect: the agent session does not exist yet
+    warning: ~/.wharf/config.toml:6: "models.default" has no effect: this version of Wharf does not include the agent session
       hint: remove it
     "#);
 }

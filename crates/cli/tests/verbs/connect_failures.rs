@@ -30,7 +30,7 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     --- stderr
     warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
     0 tools from 0 servers.
     "#);
     assert_snapshot!(world.run("tools --json"), @r#"
@@ -57,7 +57,7 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     --- stderr
     warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
     "#);
     assert_snapshot!(world.run("resources"), @r#"
     exit 0
@@ -66,7 +66,7 @@ fn the_last_meaningful_line_of_stderr_is_in_every_listing() {
     --- stderr
     warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: Error: no licence
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
     0 resources.
     "#);
     assert_snapshot!(world.run("status"), @"
@@ -89,7 +89,7 @@ fn the_whole_stderr_is_shown_when_one_server_is_named() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -103,18 +103,18 @@ fn the_whole_stderr_is_shown_when_one_server_is_named() {
       "ok": false,
       "name": "broken",
       "message": "Failed to connect to \"broken\": the server's process ended (exit status: 3)",
-      "hint": "wharf logs broken shows all of its output",
+      "hint": "`wharf logs broken` shows all of its output",
       "stderr": "starting up\nError: no licence\n    at main (x.js:1:2)\nNode.js v20.10.0\n",
       "error": {
         "code": "not-connected",
         "message": "Failed to connect to \"broken\": the server's process ended (exit status: 3)",
-        "hint": "wharf logs broken shows all of its output",
+        "hint": "`wharf logs broken` shows all of its output",
         "server": "broken"
       }
     }
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -125,7 +125,7 @@ fn the_whole_stderr_is_shown_when_one_server_is_named() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         starting up
         Error: no licence
@@ -160,7 +160,7 @@ fn a_failed_call_shows_only_stderr_written_during_the_call() {
       step 11
       step 12
       step 13
-    hint: full output: wharf logs box
+    hint: `wharf logs box` shows all of its output
     "#);
 }
 
@@ -186,19 +186,19 @@ fn every_http_error_status_has_a_hint() {
     }
     assert_snapshot!(rendered, @"
     401 Unauthorized: exit 4
-      hint: store a token with `wharf add api --token -`, or check its headers (wharf get api)
+      hint: store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
     403 Forbidden: exit 4
-      hint: the token is valid, but lacks permission for this; use another token or account (wharf get api)
+      hint: the token is valid, but lacks permission for this; use another token or account (`wharf get api`)
     404 Not Found: exit 3
-      hint: check the path in its address: most servers answer at /mcp, older ones at /sse (wharf get api)
+      hint: check the path in its address: most servers answer at /mcp, older ones at /sse (`wharf get api`)
     405 Method Not Allowed: exit 3
-      hint: check the path in its address: most servers answer at /mcp, older ones at /sse (wharf get api)
+      hint: check the path in its address: most servers answer at /mcp, older ones at /sse (`wharf get api`)
     429 Too Many Requests: exit 3
-      hint: the server limits the rate of requests; wait before you try again (wharf test api)
+      hint: the server limits the rate of requests; wait before you try again (`wharf test api`)
     500 Internal Server Error: exit 3
-      hint: the server reports an internal failure; try again later, or contact its operator (wharf test api)
+      hint: the server reports an internal failure; try again later, or contact its operator (`wharf test api`)
     503 Service Unavailable: exit 3
-      hint: the server reports an internal failure; try again later, or contact its operator (wharf test api)
+      hint: the server reports an internal failure; try again later, or contact its operator (`wharf test api`)
     ");
 }
 
@@ -213,7 +213,7 @@ fn a_server_that_does_not_speak_tls_has_a_hint() {
     exit 3
     --- stderr
     error: Failed to connect to "api": could not set up TLS with https://[address]: received corrupt message of type InvalidContentType
-      hint: the server does not speak TLS there; check the port, and whether the address should begin with http:// (wharf get api)
+      hint: the server does not speak TLS there; check the port, and whether the address should begin with http:// (`wharf get api`)
     "#);
 }
 
@@ -226,7 +226,7 @@ fn a_connect_timeout_names_the_next_command() {
     exit 5
     --- stderr
     error: Failed to connect to "my slow one": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start (wharf logs 'my slow one')
+      hint: raise `timeout` in its entry if it needs longer to start (`wharf logs 'my slow one'`)
       the server's last error output:
         still warming up
     "#);
@@ -237,7 +237,7 @@ fn a_connect_timeout_names_the_next_command() {
     --- stderr
     warning: Failed to connect to "my slow one": the server did not answer within 300ms
       stderr: still warming up
-      hint: raise `timeout` in its entry if it needs longer to start (wharf logs 'my slow one')
+      hint: raise `timeout` in its entry if it needs longer to start (`wharf logs 'my slow one'`)
     0 tools from 0 servers.
     "#);
 }

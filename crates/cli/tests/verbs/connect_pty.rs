@@ -56,10 +56,10 @@ fn the_pty_trust_prompt_is_shown_during_a_call() {
     let said = String::from_utf8_lossy(seen.as_bytes()).replace('\r', "");
     assert_eq!(
         said,
-        "error: Server \"box\" is not trusted: you refused it\n  hint: wharf trust box\n"
+        "error: Server \"box\" is not trusted: you refused it\n  hint: `wharf trust box`\n"
     );
     let mut session = on_terminal(world.command(&["tools"]));
-    session.expect("skipped \"box\": you refused it (wharf trust box asks again)").unwrap();
+    session.expect("skipped \"box\": you refused it (`wharf trust box` asks again)").unwrap();
     session.expect(Eof).unwrap();
     let mut session = on_terminal(world.command(&["trust", "box"]));
     session.expect("Trust \"box\"? [y/N] ").unwrap();

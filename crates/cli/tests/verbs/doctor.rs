@@ -53,11 +53,11 @@ fn an_empty_machine_has_no_problems() {
 
     Notes
       --  context7: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  github: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  defaults: nothing is configured yet, so these are the defaults
-          hint: wharf add NAME -- COMMAND…
+          hint: `wharf add NAME -- COMMAND…`
 
     No problems found.
     ");
@@ -74,7 +74,7 @@ fn every_problem_has_a_hint() {
       --  box: DOCKER_HOST is set here, but this server will not see it
           hint: if the server needs it, add "passEnv": ["DOCKER_HOST"]
       --  shared: DISPLAY is set here, but this server will not see it
-          hint: if the server needs it, copy it into Wharf's own file and add "passEnv": ["DISPLAY"] there: wharf import cursor shared
+          hint: if the server needs it, copy it into Wharf's own file and add "passEnv": ["DISPLAY"] there: `wharf import cursor shared`
       --  tool names: the tool names of "box" and "Box!" share the prefix mcp_box_
           hint: give one of them a "prefix"
 
@@ -84,7 +84,7 @@ fn every_problem_has_a_hint() {
       !!  credentials: others can read ~/.wharf/credentials.json
           hint: chmod 600 ~/.wharf/credentials.json
       !!  keyless: the stored credential that its entry refers to is missing
-          hint: store it again: wharf add keyless --token -
+          hint: store it again: `wharf add keyless --token -`
       !!  lost: `nowhere` not found
           hint: install `nowhere`, or give its full path in "command"
       !!  lost: the folder in "cwd" does not exist: ~/none
@@ -133,7 +133,7 @@ fn an_untrusted_server_is_not_checked() {
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     assert_snapshot!(world_with_problems().run("doctor --offline theirs --json"), @r#"
     exit 6
@@ -143,13 +143,13 @@ fn an_untrusted_server_is_not_checked() {
       "error": {
         "code": "untrusted",
         "message": "Server \"theirs\" came with this project and is not trusted",
-        "hint": "wharf trust theirs",
+        "hint": "`wharf trust theirs`",
         "server": "theirs"
       }
     }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
 }
 
@@ -165,8 +165,8 @@ fn a_changed_project_server_is_not_reported_as_new() {
     let rendered = world.project(".mcp.json", &entry("two")).run("doctor --offline");
     let lines: Vec<&str> = rendered.lines().filter(|line| line.contains("theirs")).collect();
     assert_snapshot!(lines.join("\n"), @"
-      --  theirs: has changed since you trusted it, so it is not connected
-          hint: wharf explain theirs shows what changed; wharf trust theirs
+    --  theirs: has changed since you trusted it, so it is not connected
+        hint: `wharf explain theirs` shows what changed; `wharf trust theirs` accepts it
     ");
 }
 
@@ -180,13 +180,13 @@ fn every_server_state_has_a_check() {
 
     Notes
       --  same: is the same server as "fs", which is used
-          hint: to use both: wharf config set discovery.duplicates keep
+          hint: to use both: `wharf config set discovery.duplicates keep`
       --  theirs: came with this project and is not trusted, so it is not connected
-          hint: wharf trust theirs
+          hint: `wharf trust theirs`
       --  theirs: hides your "theirs" from ~/.cursor/mcp.json ([project]/.cursor/mcp.json:1)
           hint: trust it to use it here, or rename yours
       --  shadowed: 2 definitions are shadowed
-          hint: wharf list --all
+          hint: `wharf list --all`
 
     Problems
       !!  half: stdio server requires "command" (~/.cursor/mcp.json:6)
@@ -201,7 +201,7 @@ fn every_server_state_has_a_check() {
     --- stdout
     Notes
       --  off: is disabled: it is switched off by "disabled"
-          hint: wharf enable off
+          hint: `wharf enable off`
 
     No problems found.
     "#);
@@ -286,14 +286,14 @@ fn a_missing_home_folder_is_a_problem() {
 
     Notes
       --  context7: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  github: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  defaults: nothing is configured yet, so these are the defaults
-          hint: wharf add NAME -- COMMAND…
+          hint: `wharf add NAME -- COMMAND…`
 
     Problems
-      !!  home: there is no home folder: settings, trust and tokens cannot be stored
+      !!  home: there is no home folder for Wharf's files: settings, trust and tokens cannot be stored
           hint: set HOME, or WHARF_HOME to a folder of yours
 
     1 problem found.
@@ -310,9 +310,9 @@ fn a_settings_file_of_another_program_is_not_a_wharf_setting() {
 
     Notes
       --  context7: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  github: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  defaults: some files could not be read and no other has servers, so these are the defaults
 
     Problems
@@ -449,11 +449,11 @@ fn an_unreadable_home_folder_is_a_problem() {
 
     Notes
       --  context7: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  github: `npx` not found, so this default is not available
-          hint: install `npx`, or add servers of your own: wharf add
+          hint: install `npx`, or add servers of your own: `wharf add`
       --  defaults: nothing is configured yet, so these are the defaults
-          hint: wharf add NAME -- COMMAND…
+          hint: `wharf add NAME -- COMMAND…`
 
     Problems
       !!  home: could not check ~/a-file/wharf: Not a directory (os error 20)
@@ -520,7 +520,7 @@ fn an_offline_check_reports_the_last_failed_attempt() {
 
     Notes
       --  broken: its last attempt failed just now: the server's process ended (exit status: 3); stderr: no licence
-          hint: wharf test broken
+          hint: `wharf test broken`
 
     No problems found; the last attempt of "broken" failed.
     "#);

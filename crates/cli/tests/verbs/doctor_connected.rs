@@ -28,7 +28,7 @@ fn servers_are_connected_and_failures_are_reported() {
 
     Notes
       --  theirs: came with this project and is not trusted, so it is not connected
-          hint: wharf trust theirs
+          hint: `wharf trust theirs`
 
     Problems
       !!  gone: `nowhere` not found
@@ -36,7 +36,7 @@ fn servers_are_connected_and_failures_are_reported() {
       !!  box: env "TOKEN" left out: command exited 1
           hint: run the command by hand to see its output
       !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
-          hint: wharf logs broken shows all of its output
+          hint: `wharf logs broken` shows all of its output
 
     3 problems found.
     "#);
@@ -53,7 +53,7 @@ fn a_named_server_is_the_only_one_connected() {
 
     Problems
       !!  broken: failed to connect: the server's process ended (exit status: 3); stderr: no licence
-          hint: wharf logs broken shows all of its output
+          hint: `wharf logs broken` shows all of its output
 
     1 problem found.
     ");
@@ -62,7 +62,7 @@ fn a_named_server_is_the_only_one_connected() {
     --- stdout
     Notes
       --  off: is disabled: it is switched off by "enabled"
-          hint: wharf enable off
+          hint: `wharf enable off`
 
     No problems found.
     "#);

@@ -60,7 +60,7 @@ fn every_server_state_is_explained() {
     "same" does not run: it is the same server as "fs". It is in your Cursor file ~/.cursor/mcp.json (line 4).
     It is defined nowhere else.
 
-    Next: to use both: wharf config set discovery.duplicates keep
+    Next: to use both: `wharf config set discovery.duplicates keep`
     "#);
     assert_snapshot!(world.run("explain off"), @r#"
     exit 0
@@ -68,7 +68,7 @@ fn every_server_state_is_explained() {
     "off" is disabled: it is switched off by "disabled". It is defined in your Cursor file ~/.cursor/mcp.json (line 5).
     It is defined nowhere else.
 
-    Next: to use it: wharf enable off
+    Next: to use it: `wharf enable off`
     "#);
     assert_snapshot!(world.run("explain half"), @r#"
     exit 0
@@ -108,7 +108,7 @@ fn every_server_state_is_explained() {
       hides your "theirs" from ~/.cursor/mcp.json
         hint: trust it to use it here, or rename yours
 
-    Next: to see what it would run, and trust it: wharf trust theirs
+    Next: to see what it would run, and trust it: `wharf trust theirs`
     "#);
 }
 
@@ -191,7 +191,7 @@ fn claude_managed_and_per_folder_servers_are_explained() {
       2. Claude Code · user  ~/.claude.json:1
          hidden by the administrator's file [world]/system/etc/claude-code/managed-mcp.json
 
-    Next: wharf list --all shows what is used instead
+    Next: `wharf list --all` shows what is used instead
     "#);
     assert_snapshot!(world.run("get fs"), @"
     exit 0
@@ -224,7 +224,7 @@ fn a_project_map_can_replace_the_users_map() {
       1. co-cli · user  ~/.config/co-cli/settings.json:1
          replaced as a whole by [project]/.co-cli/settings.json: in co-cli a project's servers replace your own
 
-    Next: wharf list --all shows what is used instead
+    Next: `wharf list --all` shows what is used instead
     "#);
 }
 
@@ -444,7 +444,7 @@ fn a_disabled_untrusted_server_needs_two_steps() {
     "a" is disabled: it is switched off by "disabled". It is defined in this project's Cursor file [project]/.cursor/mcp.json (line 1).
     It is defined nowhere else.
 
-    Next: to use it: wharf enable a, then wharf trust a to see what it would do and agree
+    Next: to use it: `wharf enable a`, then `wharf trust a` to see what it would do and agree
     "#);
 }
 

@@ -46,7 +46,7 @@ fn a_dry_run_for_cursor_changes_nothing() {
     Would add 1 server to ~/.cursor/mcp.json.
     --- stderr
     warning: "bad" is not copied: it is invalid
-    warning: "came" is not copied: it is not trusted; run wharf trust came
+    warning: "came" is not copied: it is not trusted; run `wharf trust came`
     warning: "cmd" is not copied: "A" comes from a command
     warning: "fs" is not copied: it exists there; use --force to replace it
     warning: "off" is not copied: it is disabled
@@ -79,7 +79,7 @@ fn cursor_gets_missing_servers_and_existing_ones_only_with_force() {
     Added 1 server to ~/.cursor/mcp.json (backup: ~/.cursor/mcp.json.wharf-backup).
     --- stderr
     warning: "bad" is not copied: it is invalid
-    warning: "came" is not copied: it is not trusted; run wharf trust came
+    warning: "came" is not copied: it is not trusted; run `wharf trust came`
     warning: "cmd" is not copied: "A" comes from a command
     warning: "fs" is not copied: it exists there; use --force to replace it
     warning: "off" is not copied: it is disabled
@@ -167,7 +167,7 @@ fn codex_gets_toml_with_codex_field_names() {
     Added 1 server to ~/.codex/config.toml (backup: ~/.codex/config.toml.wharf-backup).
     --- stderr
     warning: "bad" is not copied: it is invalid
-    warning: "came" is not copied: it is not trusted; run wharf trust came
+    warning: "came" is not copied: it is not trusted; run `wharf trust came`
     warning: "cmd" is not copied: "A" comes from a command
     warning: "fs" is not copied: it exists there; use --force to replace it
     warning: "off" is not copied: it is disabled
@@ -258,7 +258,7 @@ fn json_output_reports_the_result() {
         },
         {
           "name": "came",
-          "why": "it is not trusted; run wharf trust came"
+          "why": "it is not trusted; run `wharf trust came`"
         },
         {
           "name": "cmd",
@@ -438,14 +438,14 @@ fn project_servers_are_copied_only_if_trusted() {
     --- stdout
     Nothing to write to ~/.cursor/mcp.json.
     --- stderr
-    warning: "came" is not copied: it is not trusted; run wharf trust came
+    warning: "came" is not copied: it is not trusted; run `wharf trust came`
     "#);
     assert_snapshot!(world.run("export cursor came --trust-project"), @r#"
     exit 1
     --- stdout
     Nothing to write to ~/.cursor/mcp.json.
     --- stderr
-    warning: "came" is not copied: it is not trusted; run wharf trust came
+    warning: "came" is not copied: it is not trusted; run `wharf trust came`
     "#);
 }
 

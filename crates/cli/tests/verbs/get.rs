@@ -201,7 +201,7 @@ fn an_untrusted_entry_is_shown_but_not_revealed() {
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     assert_snapshot!(world.run("get theirs --reveal --json"), @r#"
     exit 6
@@ -211,13 +211,13 @@ fn an_untrusted_entry_is_shown_but_not_revealed() {
       "error": {
         "code": "untrusted",
         "message": "Server \"theirs\" came with this project and is not trusted",
-        "hint": "wharf trust theirs",
+        "hint": "`wharf trust theirs`",
         "server": "theirs"
       }
     }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
 }
 

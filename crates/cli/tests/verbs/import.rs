@@ -221,14 +221,14 @@ fn untrusted_servers_are_not_copied() {
     --- stdout
     Nothing to write to ~/.wharf/mcp.json.
     --- stderr
-    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
+    warning: "theirs" is not copied: it is not trusted; run `wharf trust theirs`
     "#);
     assert_snapshot!(world.run("import cursor theirs"), @r#"
     exit 1
     --- stdout
     Nothing to write to ~/.wharf/mcp.json.
     --- stderr
-    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
+    warning: "theirs" is not copied: it is not trusted; run `wharf trust theirs`
     "#);
     assert_snapshot!(world.run("import ./.cursor/mcp.json theirs --json"), @r#"
     exit 1
@@ -241,7 +241,7 @@ fn untrusted_servers_are_not_copied() {
       "skipped": [
         {
           "name": "theirs",
-          "why": "it is not trusted; run wharf trust theirs"
+          "why": "it is not trusted; run `wharf trust theirs`"
         }
       ],
       "diff": "",
@@ -256,7 +256,7 @@ fn untrusted_servers_are_not_copied() {
     --- stdout
     Nothing to write to ~/.wharf/mcp.json.
     --- stderr
-    warning: "theirs" is not copied: it is not trusted; run wharf trust theirs
+    warning: "theirs" is not copied: it is not trusted; run `wharf trust theirs`
     "#);
 }
 
@@ -578,7 +578,7 @@ fn a_literal_token_stays_in_the_file_without_store_tokens() {
     Added 2 servers to ~/.wharf/mcp.json.
     --- stderr
     warning: "api": headers.Authorization is a literal token
-    hint: wharf import … --store-tokens keeps tokens in Wharf's credential store
+    hint: `wharf import … --store-tokens` keeps tokens in Wharf's credential store
     "#);
     assert!(world.read("home/.wharf/mcp.json").contains("Bearer t0ken-4711"));
     assert!(!world.path("home/.wharf/credentials.json").exists());

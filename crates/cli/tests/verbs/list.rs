@@ -89,8 +89,8 @@ fn the_table_shows_every_state() {
       hint: set UNSET
     warning: [project]/.cursor/mcp.json:1: "theirs": hides your "theirs" from ~/.cursor/mcp.json
       hint: trust it to use it here, or rename yours
-    6 servers: 3 enabled, 1 untrusted, 1 invalid, 1 disabled. 3 more are not used: 2 shadowed, 1 duplicate (wharf list --all).
-    hint: to use the servers of this project: wharf trust theirs
+    6 servers: 3 enabled, 1 untrusted, 1 invalid, 1 disabled. 3 more are not used: 2 shadowed, 1 duplicate (`wharf list --all`).
+    hint: to use the servers of this project: `wharf trust theirs`
     "#);
 }
 
@@ -130,8 +130,8 @@ fn ten_programs_give_one_winner_for_each_name() {
     windsurf-own  enabled    stdio      windsurf-own   Windsurf · user     ~/.codeium/windsurf/mcp_config.json
     zed-own       enabled    stdio      zed-own        Zed · user          ~/.config/zed/settings.json
     --- stderr
-    11 servers: 10 enabled, 1 untrusted. 9 more are shadowed (wharf list --all).
-    hint: to use the servers of this project: wharf trust project-own
+    11 servers: 10 enabled, 1 untrusted. 9 more are shadowed (`wharf list --all`).
+    hint: to use the servers of this project: `wharf trust project-own`
     ");
 }
 
@@ -163,7 +163,7 @@ fn the_all_flag_shows_every_definition_of_ten_programs() {
     zed-own       enabled            stdio      zed-own           Zed · user          ~/.config/zed/settings.json
     --- stderr
     11 servers: 10 enabled, 1 untrusted. 9 more are shadowed.
-    hint: to use the servers of this project: wharf trust project-own
+    hint: to use the servers of this project: `wharf trust project-own`
     ");
 }
 

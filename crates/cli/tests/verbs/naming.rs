@@ -38,7 +38,7 @@ fn a_tool_can_be_named_in_two_words() {
     exit 1
     --- stderr
     error: Tool "box" not found
-      hint: box is a server: wharf tools box lists its tools
+      hint: box is a server: `wharf tools box` lists its tools
     "#);
     assert_snapshot!(world.run("call bax echo"), @r#"
     exit 1
@@ -123,7 +123,7 @@ fn an_ambiguous_name_means_the_server_and_a_note_says_so() {
     NAME           SERVER
     mcp_echo_echo  echo
     --- stderr
-    note: "echo" is also a tool of "echo" and "other": wharf tools echo/echo
+    note: "echo" is also a tool of "echo" and "other": `wharf tools echo/echo`
     1 tool from 1 server.
     "#);
 }

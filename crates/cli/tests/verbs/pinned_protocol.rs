@@ -49,7 +49,7 @@ fn no_other_revision_is_tried_when_one_is_pinned() {
     exit 3
     --- stderr
     error: Failed to connect to "notes": the server answered: no (code -32601)
-      hint: its entry pins `protocolVersion` to 2026-07-28; without that, another revision is tried (wharf get notes)
+      hint: its entry pins `protocolVersion` to 2026-07-28; without that, another revision is tried (`wharf get notes`)
     "#);
     let seen = std::fs::read_to_string(world.path("bin/notes.seen")).unwrap();
     assert!(!seen.contains("initialize"), "{seen}");

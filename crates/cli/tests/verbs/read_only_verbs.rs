@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use insta::assert_snapshot;
+
 use crate::world::World;
 
 #[test]
@@ -23,6 +25,7 @@ fn read_only_verbs_start_and_contact_nothing() {
             ".wharf/mcp.json",
             &servers.replace("\"local", "\"theirs").replace("\"sse\":", "\"s\":"),
         );
+    let mut exit_codes = Vec::new();
     for verb in [
         "list",
         "list --all",
@@ -41,11 +44,28 @@ fn read_only_verbs_start_and_contact_nothing() {
         "config get",
         "completions bash",
     ] {
-        for flags in ["", " --json", " --trust-project", " -v"] {
-            let output = world.output(&format!("{verb}{flags}"));
-            assert!(matches!(output.status.code(), Some(0 | 1 | 6)), "{verb}{flags}");
-        }
+        let run = |flags| world.output(&format!("{verb}{flags}")).status.code().unwrap();
+        exit_codes
+            .push(format!("{verb}: {:?}", ["", " --json", " --trust-project", " -v"].map(run)));
     }
+    assert_snapshot!(exit_codes.join("\n"), @"
+    list: [0, 0, 0, 0]
+    list --all: [0, 0, 0, 0]
+    get local --reveal: [0, 0, 0, 0]
+    get remote: [0, 0, 0, 0]
+    status: [0, 0, 0, 0]
+    doctor --offline: [1, 1, 1, 1]
+    explain local: [0, 0, 0, 0]
+    explain theirs: [0, 0, 0, 0]
+    doctor theirs --offline: [6, 6, 0, 6]
+    logs local: [0, 0, 0, 0]
+    cache show: [0, 0, 0, 0]
+    cache clear: [0, 0, 0, 0]
+    trust --all: [0, 0, 0, 0]
+    untrust theirs: [0, 0, 0, 0]
+    config get: [0, 0, 0, 0]
+    completions bash: [0, 0, 0, 0]
+    ");
     assert_eq!(world.started_programs(), "");
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }

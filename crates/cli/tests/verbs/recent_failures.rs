@@ -42,7 +42,7 @@ fn a_listing_does_not_wait_again_for_a_server_that_timed_out() {
     NAME          SERVER  DESCRIPTION
     mcp_box_fail  box     Says no
     --- stderr
-    warning: "stuck" was not waited for: its last attempt failed just now: the server did not answer within 5s (wharf test stuck)
+    warning: "stuck" was not waited for: its last attempt failed just now: the server did not answer within 5s (`wharf test stuck`)
     1 tool from 1 server.
     "#);
     let (output, took) = timed(&world, "tools --json");

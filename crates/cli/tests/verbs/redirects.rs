@@ -134,6 +134,6 @@ fn a_redirect_to_another_origin_gets_no_credentials_and_the_hint_shows_none() {
     exit 3
     --- stderr
     error: Failed to connect to "far": [server]/mcp redirects to [other]/•••, which was not followed: the request carries credentials that are meant for the first address only
-      hint: if you trust [other]/••• with the credentials, put that address into the configuration (wharf get far)
+      hint: if you trust [other]/••• with the credentials, put that address into the configuration (`wharf get far`)
     "#);
 }

@@ -138,7 +138,7 @@ fn servers_of_other_programs_are_not_removed() {
     assert_snapshot!(world.run("remove theirs"), @r#"
     exit 1
     --- stderr
-    error: Server "theirs" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs
+    error: Server "theirs" is defined in ~/.cursor/mcp.json (Cursor); use `wharf disable theirs`
     "#);
     assert_snapshot!(world.run("remove theirs --scope user --json"), @r#"
     exit 1
@@ -146,28 +146,28 @@ fn servers_of_other_programs_are_not_removed() {
     {
       "ok": false,
       "name": "theirs",
-      "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+      "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use `wharf disable theirs`",
       "error": {
         "code": "not-ours",
-        "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs",
+        "message": "Server \"theirs\" is defined in ~/.cursor/mcp.json (Cursor); use `wharf disable theirs`",
         "server": "theirs",
         "path": "~/.cursor/mcp.json"
       }
     }
     --- stderr
-    error: Server "theirs" is defined in ~/.cursor/mcp.json (Cursor); use wharf disable theirs
+    error: Server "theirs" is defined in ~/.cursor/mcp.json (Cursor); use `wharf disable theirs`
     "#);
     assert_eq!(world.read("home/.cursor/mcp.json"), THEIRS);
     assert_snapshot!(World::new().run("remove github"), @r#"
     exit 1
     --- stderr
-    error: Server "github" is defined in built-in defaults (Wharf defaults); use wharf disable github
+    error: Server "github" is defined in built-in defaults (Wharf defaults); use `wharf disable github`
     "#);
     let variable = world.variable("WHARF_MCP_SERVERS", r#"{ "v": { "command": "npx" } }"#);
     assert_snapshot!(variable.run("remove v"), @r#"
     exit 1
     --- stderr
-    error: Server "v" is defined in WHARF_MCP_SERVERS (WHARF_MCP_SERVERS); use wharf disable v
+    error: Server "v" is defined in WHARF_MCP_SERVERS (WHARF_MCP_SERVERS); use `wharf disable v`
     "#);
 }
 

@@ -198,8 +198,8 @@ fn a_failed_attempt_is_shown_with_its_reason_and_without_secrets() {
     gone  failed  stdio      nowhere  Wharf · user  ~/.wharf/mcp.json
     loud  failed  stdio      loud     Wharf · user  ~/.wharf/mcp.json
     --- stderr
-    warning: "gone": its last attempt failed just now: nowhere not found (wharf test gone)
-    warning: "loud": its last attempt failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000) (wharf test loud)
+    warning: "gone": its last attempt failed just now: nowhere not found (`wharf test gone`)
+    warning: "loud": its last attempt failed just now: could not list its tools: the server answered: no ••• \u{1b}[2J (code -32000) (`wharf test loud`)
     2 servers: 2 failed.
     "#);
     assert!(world.run("list --json").contains(r#""lastError": "nowhere not found""#));

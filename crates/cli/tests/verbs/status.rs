@@ -16,7 +16,7 @@ fn missing_programs_are_reported() {
     remote  http       url configured  none
     --- stderr
     3 of 3 ready.
-    Not checked: 1 untrusted, 1 invalid, 1 disabled (wharf list).
+    Not checked: 1 untrusted, 1 invalid, 1 disabled (`wharf list`).
     ");
     let world = World::new().variable("TOOL", "nowhere").home(
         ".wharf/mcp.json",

@@ -98,7 +98,7 @@ fn a_failing_server_has_a_reason_and_a_hint() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         no licence
         bye
@@ -107,7 +107,7 @@ fn a_failing_server_has_a_reason_and_a_hint() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
+      hint: raise `timeout` in its entry if it needs longer to start (`wharf get slow`)
     "#);
     assert_snapshot!(world.run("test gone"), @r#"
     exit 3
@@ -122,7 +122,7 @@ fn a_failing_server_has_a_reason_and_a_hint() {
     exit 3
     --- stderr
     error: Failed to connect to "refused": could not connect to http://127.0.0.1:1: Connection refused
-      hint: check that the server is running, and the port in its address (wharf get refused)
+      hint: check that the server is running, and the port in its address (`wharf get refused`)
     "#);
     assert_snapshot!(world.run("test off"), @r#"
     exit 1
@@ -153,12 +153,12 @@ fn json_has_the_reason_of_a_failure() {
       "name": "broken",
       "transport": "stdio",
       "error": "the server's process ended (exit status: 3)",
-      "tip": "wharf logs broken shows all of its output",
+      "tip": "`wharf logs broken` shows all of its output",
       "stderr": "no licence\nbye\n"
     }
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         no licence
         bye
@@ -231,13 +231,13 @@ fn a_server_that_answers_401_exits_with_4() {
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: store a token with `wharf add locked --token -`, or check its headers (wharf get locked)
+      hint: store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
     "#);
     assert_snapshot!(world.run("call locked/x"), @r#"
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: store a token with `wharf add locked --token -`, or check its headers (wharf get locked)
+      hint: store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
     "#);
     assert!(world.run("tools --server locked").starts_with("exit 4"));
     assert!(world.run("tools").starts_with("exit 0"));

@@ -65,7 +65,7 @@ fn withheld_tools_can_be_accepted() {
     warning: "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
-      hint: these tools are withheld; to review and accept them: wharf trust box --tools
+      hint: these tools are withheld; to review and accept them: `wharf trust box --tools`
     "#);
     assert_snapshot!(world.run("call box/go"), @r#"
     exit 1
@@ -76,7 +76,7 @@ fn withheld_tools_can_be_accepted() {
     warning: "box": tool "go" has changed
       description: Goes. → 'Goes, and tells everybody.'
     warning: "box": tool "stop" is new
-      hint: these tools are withheld; to review and accept them: wharf trust box --tools
+      hint: these tools are withheld; to review and accept them: `wharf trust box --tools`
     "#);
     assert_snapshot!(world.run("trust box --tools"), @r#"
     exit 2

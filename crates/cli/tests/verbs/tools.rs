@@ -18,7 +18,7 @@ fn an_empty_machine_has_the_thinking_tool() {
     1 tool from 1 server.
     Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
     "context7" and "github" download a package from the npm registry when started (npx).
-    hint: to turn one off: wharf disable context7; all of them: wharf config set discovery.disabled defaults
+    hint: to turn one off: `wharf disable context7`; all of them: `wharf config set discovery.disabled defaults`
     "#);
 }
 
@@ -177,7 +177,7 @@ fn failing_servers_do_not_affect_others() {
     --- stderr
     warning: Failed to connect to "broken": the server's process ended (exit status: 3)
       stderr: no licence
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
     warning: Failed to connect to "gone": nowhere not found
       hint: install nowhere, or give its full path in "command"
     warning: Failed to connect to "half": stdio server requires "command"
@@ -261,7 +261,7 @@ fn the_failure_of_a_named_server_sets_the_exit_code() {
     exit 3
     --- stderr
     error: Failed to connect to "broken": the server's process ended (exit status: 3)
-      hint: wharf logs broken shows all of its output
+      hint: `wharf logs broken` shows all of its output
       the server's last error output:
         no licence
     "#);
@@ -269,7 +269,7 @@ fn the_failure_of_a_named_server_sets_the_exit_code() {
     exit 5
     --- stderr
     error: Failed to connect to "slow": the server did not answer within 300ms
-      hint: raise `timeout` in its entry if it needs longer to start (wharf get slow)
+      hint: raise `timeout` in its entry if it needs longer to start (`wharf get slow`)
     "#);
     assert_snapshot!(world.run("tools --server gone"), @r#"
     exit 3
@@ -336,7 +336,7 @@ fn a_lazy_server_is_started_only_when_needed() {
     --- stdout
     NAME  SERVER  DESCRIPTION
     --- stderr
-    0 tools from 0 servers. Connected only when needed: "lazy" (wharf tools --fresh).
+    0 tools from 0 servers. Connected only when needed: "lazy" (`wharf tools --fresh`).
     "#);
     assert!(!world.path("bin/lazy.seen").exists());
     assert_snapshot!(world.run("tools --server lazy"), @"
@@ -383,7 +383,7 @@ fn a_notice_names_the_defaults_that_download_a_package() {
     1 tool from 1 server.
     Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
     "context7" and "github" download a package from the npm registry when started (npx).
-    hint: to turn one off: wharf disable context7; all of them: wharf config set discovery.disabled defaults
+    hint: to turn one off: `wharf disable context7`; all of them: `wharf config set discovery.disabled defaults`
     "#);
     // The commands in the hint have the described effect.
     assert!(world.run("disable context7").starts_with("exit 0"));
@@ -397,7 +397,7 @@ fn a_notice_names_the_defaults_that_download_a_package() {
     1 tool from 1 server.
     Nothing is configured yet, so these are Wharf's defaults. Add a server: wharf add NAME -- COMMAND…
     "github" downloads a package from the npm registry when started (npx).
-    hint: to turn one off: wharf disable github; all of them: wharf config set discovery.disabled defaults
+    hint: to turn one off: `wharf disable github`; all of them: `wharf config set discovery.disabled defaults`
     "#);
     assert!(world.run("config set discovery.disabled defaults").starts_with("exit 0"));
     assert_snapshot!(world.run("tools"), @"

@@ -132,7 +132,7 @@ fn a_changed_server_needs_trust_again_and_shows_the_difference() {
       unknown field "url2"
         hint: did you mean "url"?
 
-    Next: to see what it would run, and trust it: wharf trust fs
+    Next: to see what it would run, and trust it: `wharf trust fs`
     "#);
     assert_snapshot!(world.run("trust fs"), @r#"
     exit 0
@@ -204,7 +204,7 @@ fn an_unknown_name_trusts_nothing() {
     exit 6
     --- stderr
     error: Server "fs" came with this project and is not trusted
-      hint: wharf trust fs
+      hint: `wharf trust fs`
     "#);
 }
 
@@ -262,7 +262,7 @@ fn trust_for_one_run_is_not_kept() {
     mine  stdio      ready   none
     --- stderr
     1 of 1 ready.
-    Not checked: 2 untrusted (wharf list).
+    Not checked: 2 untrusted (`wharf list`).
     ");
     let world = world.variable("WHARF_TRUST_PROJECT", "1");
     assert_snapshot!(world.run("status -q"), @"
@@ -315,7 +315,7 @@ fn trust_can_be_revoked() {
     exit 6
     --- stderr
     error: Server "fs" came with this project and is not trusted
-      hint: wharf trust fs
+      hint: `wharf trust fs`
     "#);
 }
 
@@ -358,7 +358,7 @@ fn without_a_home_folder_trust_cannot_be_stored() {
     assert_snapshot!(world.render(&output), @"
     exit 1
     --- stderr
-    error: there is no home folder to store this in
+    error: there is no home folder for Wharf's files
       hint: set HOME, or WHARF_HOME to a folder of yours
     ");
 }

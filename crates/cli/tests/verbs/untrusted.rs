@@ -20,7 +20,7 @@ fn an_untrusted_server_is_skipped_with_a_notice() {
     --- stdout
     URI  SERVER  KIND  NAME
     --- stderr
-    skipped "theirs": it is new in this project and not trusted (wharf trust theirs)
+    skipped "theirs": it is new in this project and not trusted (`wharf trust theirs`)
     0 resources.
     "#);
     assert_snapshot!(world.run("prompts --json"), @r#"
@@ -36,7 +36,7 @@ fn an_untrusted_server_is_skipped_with_a_notice() {
       ]
     }
     --- stderr
-    skipped "theirs": it is new in this project and not trusted (wharf trust theirs)
+    skipped "theirs": it is new in this project and not trusted (`wharf trust theirs`)
     "#);
     assert!(world.run("tools").contains("skipped \"theirs\""));
     assert_eq!(world.started_programs(), "");
@@ -75,11 +75,11 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
       "name": "theirs",
       "transport": "stdio",
       "error": "Server \"theirs\" came with this project and is not trusted",
-      "tip": "wharf trust theirs"
+      "tip": "`wharf trust theirs`"
     }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     assert_snapshot!(without_durations(&world.run("call theirs/x --json")), @r#"
     exit 6
@@ -87,7 +87,7 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: Server \"theirs\" came with this project and is not trusted (server \"theirs\", tool \"x\", phase connect)\nTrying again will not help.\nhint: wharf trust theirs",
+      "text": "MCP error: Server \"theirs\" came with this project and is not trusted (server \"theirs\", tool \"x\", phase connect)\nTrying again will not help.\nhint: `wharf trust theirs`",
       "content": [],
       "details": {
         "serverName": "theirs",
@@ -103,18 +103,18 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
         "message": "Server \"theirs\" came with this project and is not trusted",
         "retryable": false,
         "outcomeKnown": true,
-        "hint": "wharf trust theirs"
+        "hint": "`wharf trust theirs`"
       }
     }
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     assert_snapshot!(world.run("test theirs"), @r#"
     exit 6
     --- stderr
     error: Server "theirs" came with this project and is not trusted
-      hint: wharf trust theirs
+      hint: `wharf trust theirs`
     "#);
     for line in [
         "reconnect theirs",
@@ -130,7 +130,7 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
     ] {
         let rendered = world.run(line);
         assert!(rendered.starts_with("exit 6\n--- stderr\n"), "{line}: {rendered}");
-        assert!(rendered.contains("hint: wharf trust theirs"), "{line}: {rendered}");
+        assert!(rendered.contains("hint: `wharf trust theirs`"), "{line}: {rendered}");
     }
     assert_eq!(world.started_programs(), "");
 }
@@ -150,6 +150,7 @@ fn no_verb_starts_or_contacts_an_untrusted_server() {
         .programs(&["npx", "helper", "sh"])
         .project(".wharf/mcp.json", &servers)
         .project(".mcp.json", &servers.replace("local", "other"));
+    let mut exit_codes = Vec::new();
     for verb in [
         "tools",
         "tools --fresh",
@@ -167,11 +168,26 @@ fn no_verb_starts_or_contacts_an_untrusted_server() {
         "doctor remote",
         "logs local",
     ] {
-        for flags in ["", " --json", " -v"] {
-            let output = world.output(&format!("{verb}{flags}"));
-            assert!(matches!(output.status.code(), Some(0 | 1 | 6)), "{verb}{flags}");
-        }
+        let run = |flags| world.output(&format!("{verb}{flags}")).status.code().unwrap();
+        exit_codes.push(format!("{verb}: {:?}", ["", " --json", " -v"].map(run)));
     }
+    assert_snapshot!(exit_codes.join("\n"), @"
+    tools: [0, 0, 0]
+    tools --fresh: [0, 0, 0]
+    tools local/x: [6, 6, 6]
+    call local/x: [6, 6, 6]
+    call anything: [1, 1, 1]
+    test local: [6, 6, 6]
+    test remote: [6, 6, 6]
+    reconnect remote: [6, 6, 6]
+    resources: [0, 0, 0]
+    prompts: [0, 0, 0]
+    read a:b: [1, 1, 1]
+    prompt a: [1, 1, 1]
+    doctor: [0, 0, 0]
+    doctor remote: [6, 6, 6]
+    logs local: [0, 0, 0]
+    ");
     assert_eq!(world.started_programs(), "");
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
