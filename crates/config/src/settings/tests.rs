@@ -55,7 +55,7 @@ fn an_unknown_key_names_the_nearest_one() {
     check(
         "daemon.enabled",
         true,
-        "\"daemon.enabled\" has no effect: the background process that shares connections does not exist yet",
+        "\"daemon.enabled\" has no effect: this version of Wharf does not include the daemon, a background process that shares connections",
     );
 }
 
@@ -73,6 +73,11 @@ fn a_wrong_type_or_value_names_the_valid_ones() {
         "credentials.store",
         "keychain",
         "\"credentials.store\" cannot be \"keychain\" yet: Wharf does not support it (use one of auto, file)",
+    );
+    check(
+        "discovery.disabled",
+        ["cursr"],
+        "no program is called \"cursr\" (did you mean \"cursor\"?)",
     );
 }
 
