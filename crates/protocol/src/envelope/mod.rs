@@ -14,5 +14,5 @@ pub use read::EnvelopeViolation;
 
 pub(crate) use message::{Message, Request, Response};
 pub(crate) use read::{Malformed, Received, read, read_leniently};
-pub(crate) use write::{failure, request_with};
-pub use write::{notification, request, success};
+pub(crate) use write::request_with;
+pub use write::{failure, notification, request, success};

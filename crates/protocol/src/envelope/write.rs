@@ -42,7 +42,7 @@ pub fn success(id: &Id, result: &Json) -> Vec<u8> {
 }
 
 /// Writes a response with an error; without an id if the id of the request is unknown.
-pub(crate) fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
+pub fn failure(id: Option<&Id>, error: &RpcError) -> Vec<u8> {
     let RpcError { code, message, data } = error;
     let mut text = start_message(message.len() + length(data.as_ref()));
     if let Some(id) = id {
