@@ -109,7 +109,13 @@ pub enum FailureReason {
     NeedsAuth,
     /// The server redirects the client to a URL that it must not contact.
     Forbidden,
-    /// Any of these; only the failure itself is certain.
+    /// The address of the server does not accept connections.
+    Unreachable,
+    /// The server requires input that the client cannot provide.
+    InputUnavailable,
+    /// The server requires input again and again.
+    TooManyRounds,
+    /// Any of these, where the reason depends on the era of the server.
     Any,
 }
 

@@ -46,13 +46,6 @@ pub(crate) struct RunReport {
 impl RunReport {
     /// Returns how the run deviates from what the mode expects.
     pub(crate) fn deviation(&self, mode: &QuirkMode) -> Option<String> {
-        println!(
-            "@@ {} | {:?} | {:?} | {:?}",
-            mode.name,
-            mode.expect,
-            self.outcome,
-            self.violations.len()
-        );
         let fits = match (mode.expect, &self.outcome) {
             (ExpectedOutcome::ConnectFails { because }, RunOutcome::NotConnected(found))
             | (ExpectedOutcome::ListFails { because }, RunOutcome::NotListed(found)) => {
@@ -104,7 +97,7 @@ impl From<&ConnectError> for RunFailure {
                 }
                 error => kind(error),
             },
-            _ => FailureReason::Any,
+            error => panic!("the server of this test did not start: {error}"),
         };
         Self { kind, text: error.to_string() }
     }
@@ -132,12 +125,17 @@ fn kind(error: &RequestError) -> FailureReason {
         RequestError::EndpointOnOtherOrigin => FailureReason::Forbidden,
         RequestError::Http(error) => match &**error {
             HttpError::TimedOut { .. } => FailureReason::TimedOut,
-            HttpError::Redirected { .. } => FailureReason::Forbidden,
+            HttpError::Redirected { .. } | HttpError::LocalAddress { .. } => {
+                FailureReason::Forbidden
+            }
             HttpError::NoResponse { .. } | HttpError::IncompleteBody { .. } => FailureReason::Ended,
             HttpError::TooLarge { .. } => FailureReason::TooLarge,
-            _ => FailureReason::Any,
+            HttpError::Connect { .. } => FailureReason::Unreachable,
+            error => panic!("no test server causes this error: {error}"),
         },
-        _ => FailureReason::Any,
+        RequestError::InputUnavailable(_) => FailureReason::InputUnavailable,
+        RequestError::TooManyRounds(_) => FailureReason::TooManyRounds,
+        error => panic!("no test server causes this error: {error}"),
     }
 }
 

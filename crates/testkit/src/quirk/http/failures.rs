@@ -111,7 +111,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     on_call(
         "bad-chunks",
         "sends chunks whose sizes are not numbers",
-        FailureReason::Any,
+        FailureReason::Ended,
         |response| {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
             vec![send(format!("{head}many\r\n{response}\r\n0\r\n\r\n")), Step::Close]
@@ -225,7 +225,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "status-403",
         "responds with 403 to every request",
-        not_connected(FailureReason::Any),
+        not_connected(FailureReason::NeedsAuth),
         |_, _| Some(vec![send(text_response("403 Forbidden", "Invalid origin"))]),
     ),
     always(
@@ -261,7 +261,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "redirect-303",
         "redirects every request to a GET (303)",
-        not_connected(FailureReason::Any),
+        not_connected(FailureReason::Forbidden),
         |_, http_request| {
             if http_request.raw.path == "/moved" {
                 return Some(vec![send(html_response("200 OK"))]);
@@ -281,7 +281,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "redirect-in-circles",
         "redirects in a loop",
-        not_connected(FailureReason::Any),
+        not_connected(FailureReason::Forbidden),
         |_, http_request| {
             let next = if http_request.raw.path == "/mcp" { "/moved" } else { "/mcp" };
             Some(redirect("307", next))
@@ -290,13 +290,13 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     always(
         "redirect-endless",
         "redirects to a new path each time",
-        not_connected(FailureReason::Any),
+        not_connected(FailureReason::Forbidden),
         |server, _| Some(redirect("307", &format!("/moved-{}", server.request_count("POST")))),
     ),
     always(
         "redirect-nowhere",
         "redirects without a location",
-        not_connected(FailureReason::Any),
+        not_connected(FailureReason::ErrorResponse),
         |_, _| Some(vec![send(http_response("307 Temporary Redirect", "", ""))]),
     ),
     always(

@@ -28,7 +28,7 @@ const ENDPOINT: &str = "event: endpoint\ndata: /messages?sessionId=berth-1\n\n";
 const FORBIDDEN: ExpectedOutcome =
     ExpectedOutcome::ConnectFails { because: FailureReason::Forbidden };
 const NOT_CONNECTED: ExpectedOutcome =
-    ExpectedOutcome::ConnectFails { because: FailureReason::Any };
+    ExpectedOutcome::ConnectFails { because: FailureReason::ErrorResponse };
 
 pub(super) const QUIRKS: &[HttpQuirk] = &[
     http_sse(
@@ -297,7 +297,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     http_sse(
         "sse-page",
         "responds to GET with HTML and to POST with 404",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Any },
+        ExpectedOutcome::ConnectFails { because: FailureReason::ErrorResponse },
         |_, http_request| {
             let status =
                 if http_request.has_http_method("GET") { "200 OK" } else { "404 Not Found" };

@@ -23,6 +23,8 @@ const fn each_response(
 
 const NOT_CONNECTED: ExpectedOutcome =
     ExpectedOutcome::ConnectFails { because: FailureReason::Any };
+const TIMED_OUT: ExpectedOutcome =
+    ExpectedOutcome::ConnectFails { because: FailureReason::TimedOut };
 
 pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new("json", "responds with JSON, as it should", WORKS, HttpBehavior::Correct),
@@ -173,10 +175,10 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
         NOT_CONNECTED,
         |_, _, _| vec![send(json_response("200 OK", ""))],
     ),
-    each_response("status-202", "responds to requests with 202 only", NOT_CONNECTED, |_, _, _| {
+    each_response("status-202", "responds to requests with 202 only", TIMED_OUT, |_, _, _| {
         accepted()
     }),
-    each_response("status-204", "responds to requests with 204", NOT_CONNECTED, |_, _, _| {
+    each_response("status-204", "responds to requests with 204", TIMED_OUT, |_, _, _| {
         vec![send("HTTP/1.1 204 No Content\r\n\r\n")]
     }),
     each_response("not-http", "does not speak HTTP", NOT_CONNECTED, |_, _, _| {
@@ -251,7 +253,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new(
         "call-202",
         "responds to calls with 202 only",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TimedOut),
         HttpBehavior::RespondToCall(|_, _, _| accepted()),
     ),
     HttpQuirk::new(
@@ -316,7 +318,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new(
         "giant-promise",
         "announces a terabyte and sends a little",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TooLarge),
         HttpBehavior::RespondToCall(|_, _, response| {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1099511627776\r\n\r\n";
             vec![send(format!("{head}{response}")), Step::Close]

@@ -77,7 +77,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     legacy(
         "session-lost-for-ever",
         "forgets the session at every list (404)",
-        ExpectedOutcome::ListFails { because: FailureReason::Any },
+        ExpectedOutcome::ListFails { because: FailureReason::ErrorResponse },
         |server, http_request| {
             if http_request.rpc_method() == "tools/list" {
                 server.session = Some("forgotten".to_owned());

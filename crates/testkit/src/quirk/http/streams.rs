@@ -45,7 +45,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     legacy(
         "resume-for-ever",
         "closes the stream each time and never sends the response",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TimedOut),
         |server, http_request| resume(server, http_request, "retry: 10\n", u32::MAX),
     ),
     legacy(
@@ -57,7 +57,7 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     legacy(
         "resume-refused",
         "closes the stream of a call after a first event and then rejects GET",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::Ended),
         |_, http_request| {
             http_request.tool_call()?;
             Some(event_stream("id: e-1\ndata: \n\n"))

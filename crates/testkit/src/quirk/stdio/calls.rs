@@ -66,7 +66,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "server-cancels",
         "cancels the request of the client and never responds to it",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TimedOut),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID,"reason":"no"}}"#,

@@ -157,7 +157,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "neither",
         "responds to calls with neither a result nor an error",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TimedOut),
         StdioBehavior::Response("tools/call", r#"{"jsonrpc":"2.0","id":$ID}"#),
     ),
     StdioQuirk::new(
@@ -214,7 +214,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "error-id-null",
         "responds to calls with an error whose id is null",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::ErrorResponse),
         StdioBehavior::Response(
             "tools/call",
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"it broke"}}"#,

@@ -57,7 +57,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "flood-of-junk-for-ever",
         "writes a gigabyte (`QUIRK_BYTES`) of lines of text instead of a response to a call",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::Ended),
         StdioBehavior::Handler(|server, event| match event.call() {
             Some(_) => flood(server, b"DEBUG still lifting\n", GIGABYTE),
             None => NextStep::Default,

@@ -152,7 +152,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "single-quotes",
         "writes all responses with single quotes, which is not JSON",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Any },
+        ExpectedOutcome::ConnectFails { because: FailureReason::Ended },
         StdioBehavior::Envelope("{'jsonrpc': '2.0', 'id': $ID, 'result': None}"),
     ),
     StdioQuirk::new(

@@ -203,19 +203,19 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     response(
         "input-for-ever",
         "requires another request endlessly",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TooManyRounds),
         call_response!(r#","resultType":"input_required","requestState":"again""#),
     ),
     response(
         "input-of-nothing",
         "requires input, but sends neither input requests nor a state, endlessly",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TooManyRounds),
         call_response!(r#","resultType":"input_required""#),
     ),
     response(
         "input-unknown",
         "requires input with an unknown method",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::InputUnavailable),
         call_response!(
             r#","resultType":"input_required","inputRequests":{"a":{"method":"harbour/pilot","params":{}}},"requestState":"s""#
         ),
@@ -223,7 +223,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     response(
         "input-invalid",
         "sends input requests and a state of wrong types",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TooManyRounds),
         call_response!(
             r#","resultType":"input_required","inputRequests":[{"method":7},null],"requestState":5"#
         ),

@@ -39,16 +39,16 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         }
     }),
     server_request("asks-roots", "requests the roots during a call", |server, event| {
-        request_before_result(server, event, "70001", &ServerRequest("roots/list", "{}", ExpectedResponse::Any))
+        request_before_result(server, event, "70001", &ServerRequest("roots/list", "{}", ExpectedResponse::Result))
     }),
     server_request("asks-sampling", "requests sampling during a call", |server, event| {
-        request_before_result(server, event, "70001", &ServerRequest("sampling/createMessage", SAMPLING, ExpectedResponse::Any))
+        request_before_result(server, event, "70001", &ServerRequest("sampling/createMessage", SAMPLING, ExpectedResponse::Result))
     }),
     server_request("asks-elicitation", "requests elicitation by form during a call", |server, event| {
-        request_before_result(server, event, "70001", &ServerRequest("elicitation/create", ELICITATION, ExpectedResponse::Any))
+        request_before_result(server, event, "70001", &ServerRequest("elicitation/create", ELICITATION, ExpectedResponse::Result))
     }),
     server_request("asks-elicitation-url", "requests elicitation by URL during a call", |server, event| {
-        request_before_result(server, event, "70001", &ServerRequest("elicitation/create", ELICITATION_BY_URL, ExpectedResponse::Any))
+        request_before_result(server, event, "70001", &ServerRequest("elicitation/create", ELICITATION_BY_URL, ExpectedResponse::Result))
     }),
     server_request("asks-nonsense", "requests sampling with invalid parameters", |server, event| {
         request_before_result(server, event, "70001", &ServerRequest("sampling/createMessage", "7", ExpectedResponse::Error))
@@ -79,7 +79,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         if event.call().is_some() {
             server.send_line(r#"{"jsonrpc":"2.0","id":70001,"method":"roots/list"}"#);
         }
-        request_before_result(server, event, "70001", &ServerRequest("ping", "{}", ExpectedResponse::Any))
+        request_before_result(server, event, "70001", &ServerRequest("ping", "{}", ExpectedResponse::Result))
     }),
     server_request("asks-without-params", "sends a request without parameters", |server, event| {
         request_before_result(server, event, "70001", &ServerRequest("ping", "", ExpectedResponse::Result))
@@ -170,8 +170,6 @@ struct ServerRequest(&'static str, &'static str, ExpectedResponse);
 enum ExpectedResponse {
     Result,
     Error,
-    /// Either; it depends on the capabilities of the client.
-    Any,
 }
 
 /// Sends a request during a call, and fails the call if the response is wrong.
@@ -209,7 +207,6 @@ fn request_and_check(
     let fits = match expected {
         ExpectedResponse::Result => result.is_some_and(Value::is_object) && error.is_none(),
         ExpectedResponse::Error => result.is_none() && error.is_some(),
-        ExpectedResponse::Any => result.is_some() != error.is_some(),
     };
     let is_valid_error = |error: &Value| {
         error.get("code").is_some_and(Value::is_i64)

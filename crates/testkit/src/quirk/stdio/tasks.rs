@@ -50,7 +50,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task_quirk(
         "task-cancelled",
         "runs a call as a task that it cancels",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::ErrorResponse),
         |server, event| handle_modern(server, event, |_| TaskStatus::Cancelled),
     ),
     task_quirk(
@@ -68,7 +68,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task_quirk(
         "task-unknown-status",
         "runs a call as a task with an unknown status",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::TimedOut),
         |server, event| handle_modern(server, event, |_| TaskStatus::Unknown),
     ),
     task_quirk(
@@ -105,7 +105,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     task_quirk(
         "task-undeclared",
         "runs a call as a task although the client did not declare tasks",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::ErrorResponse),
         |server, event| match event.call() {
             Some(_) if client_has_tasks(server) => NextStep::Default,
             Some(request) => {
