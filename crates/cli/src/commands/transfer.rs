@@ -88,7 +88,7 @@ pub(crate) fn run(
     let ui = &invocation.ui;
     let asks = ui.can_ask && !args.yes && !args.dry_run && !ui.json;
     if asks {
-        let (preview, answer) = preview(&mut request, tokens, invocation, &copy)?;
+        let (preview, answer) = preview(&mut request, tokens, invocation, copy)?;
         if answer != Confirmation::Yes {
             ui.notice("Nothing was changed.");
             return Ok(exit_of(&preview, args));
