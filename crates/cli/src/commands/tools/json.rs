@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use wharf::ServerSnapshot;
-use wharf::Snapshot;
-use wharf::protocol::Json;
-use wharf::tools::{Freshness, Tool};
-use wharf_config::{Approval, Problem};
+use wharf::{ServerSnapshot, Snapshot, Tool};
+use wharf_config::Problem;
 
 use crate::commands::connect::{ListingReport, ServerErrorJson};
 use crate::commands::tool_usage::ToolUsage;
@@ -23,21 +20,9 @@ pub(super) struct ToolsJson<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct ToolJson<'a> {
-    name: &'a str,
-    server: &'a str,
-    tool: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    description: String,
-    input_schema: Json,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<Json>,
-    freshness: &'static str,
-    approval: Approval,
+    #[serde(flatten)]
+    tool: &'a Tool,
     /// The usage line, if only this tool was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<String>,
@@ -61,7 +46,7 @@ impl<'a> ToolsJson<'a> {
     /// Creates the document from the state of the servers.
     pub(super) fn of(tools: &'a [Arc<Tool>], listed: &'a ListingReport) -> Self {
         Self {
-            tools: tools.iter().map(|tool| ToolJson::of(tool)).collect(),
+            tools: tools.iter().map(|tool| ToolJson { tool, usage: None, example: None }).collect(),
             servers: listed.snapshot.servers().map(|server| ToolServerJson::of(server)).collect(),
             errors: listed.errors(&[]),
             problems: problems(&listed.snapshot),
@@ -82,33 +67,6 @@ impl<'a> ToolsJson<'a> {
 fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     let of_servers = snapshot.servers().flat_map(|server| server.problems());
     snapshot.registry().problems().iter().cloned().chain(of_servers).collect()
-}
-
-impl<'a> ToolJson<'a> {
-    fn of(tool: &'a Tool) -> Self {
-        Self {
-            name: tool.name(),
-            server: tool.server().as_str(),
-            tool: tool.tool(),
-            title: tool.title().map(|title| title.to_string()),
-            description: tool.description().unwrap_or_default().to_string(),
-            input_schema: tool.input_schema().clone(),
-            output_schema: tool.output_schema(),
-            annotations: tool.annotations(),
-            freshness: freshness(tool),
-            approval: tool.approval(),
-            usage: None,
-            example: None,
-        }
-    }
-}
-
-/// Returns whether a tool comes from a live list or from the cache.
-pub(super) fn freshness(tool: &Tool) -> &'static str {
-    match tool.freshness() {
-        Freshness::Live => "live",
-        Freshness::Cached => "cached",
-    }
 }
 
 impl<'a> ToolServerJson<'a> {
