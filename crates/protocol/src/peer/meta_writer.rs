@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::{ProgressMode, RequestOptions};
 use crate::era::{Era, Revision};
 use crate::view::send::{ClientCapabilities, ClientInfo, RequestMeta};
-use crate::view::{LogLevel, meta::key, push_with_meta};
+use crate::view::{LogLevel, meta::key, meta_object, push_with_meta};
 use crate::{Json, envelope};
 
 /// Writes the `_meta` of one client for one revision.
@@ -52,16 +52,17 @@ impl MetaWriter {
         let token = wants_progress.then(|| id.to_string());
         let level = self.log_level();
         let given = options.meta.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let entries = (self.request_meta.iter().flat_map(RequestMeta::entries))
-            .chain(level.as_deref().map(|level| (key::LOG_LEVEL, level)))
-            .chain(given)
-            .chain(token.as_deref().map(|token| (key::PROGRESS_TOKEN, token)));
-        if entries.clone().next().is_none() {
-            return envelope::request(id, method, params);
-        }
-        let length = entries.clone().map(|(key, value)| key.len() + value.len() + 4).sum::<usize>()
-            + params.map_or(0, |params| params.as_str().len());
-        let push_params = |text: &mut String| push_with_meta(text, params, entries);
+        let mut more: Vec<(&str, &str)> = Vec::new();
+        more.extend(level.as_deref().map(|level| (key::LOG_LEVEL, level)));
+        more.extend(given);
+        more.extend(token.as_deref().map(|token| (key::PROGRESS_TOKEN, token)));
+        let meta = match &self.request_meta {
+            Some(request_meta) => request_meta.with(&more),
+            None if more.is_empty() => return envelope::request(id, method, params),
+            None => meta_object(&more),
+        };
+        let length = meta.as_str().len() + params.map_or(0, |params| params.as_str().len());
+        let push_params = |text: &mut String| push_with_meta(text, params, &meta);
         envelope::request_with(id, method, length, Some(push_params))
     }
 }

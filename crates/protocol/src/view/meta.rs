@@ -32,33 +32,38 @@ pub(crate) mod key {
 /// Existing entries keep their position; a new entry replaces an existing one with the same key.
 /// Of new entries with the same key the last counts. Parameters that are not an object are dropped.
 pub(crate) fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
+    if entries.is_empty() {
+        return Json::trusted(object_text(params.map_or("{}", Json::as_str)).to_owned());
+    }
     let mut text = String::new();
-    push_with_meta(&mut text, params, entries.iter().copied());
+    push_with_meta(&mut text, params, &meta_object(entries));
     Json::trusted(text)
 }
 
-/// Appends the parameters with entries added to their `_meta`, as [`with_meta`] returns them.
-pub(crate) fn push_with_meta<'a>(
-    text: &mut String,
-    params: Option<&Json>,
-    entries: impl Iterator<Item = (&'a str, &'a str)> + Clone,
-) {
-    let params = object_text(params.map_or("{}", Json::as_str));
-    if entries.clone().next().is_none() {
-        return text.push_str(params);
-    }
-    if let Some(existing) = scan::member(params, "_meta") {
-        let meta = with_members(existing, &entries.collect::<Vec<_>>());
-        return text.push_str(with_members(params, &[("_meta", meta.as_str())]).as_str());
-    }
-    text.push_str("{\"_meta\":{");
-    for (index, (key, value)) in entries.clone().enumerate() {
-        if is_last(key, entries.clone().skip(index + 1)) {
-            push_member(text, key, value);
+/// Writes entries of `_meta` as an object; of entries with the same key the last counts.
+pub(crate) fn meta_object(entries: &[(&str, &str)]) -> Json {
+    let mut text = String::from("{");
+    for (index, (key, value)) in entries.iter().enumerate() {
+        if is_last(entries, index) {
+            push_member(&mut text, key, value);
         }
     }
     text.push('}');
-    push_rest(text, params);
+    Json::trusted(text)
+}
+
+/// Appends the parameters with the members of `meta` added to their `_meta`, as [`with_meta`] does.
+pub(crate) fn push_with_meta(text: &mut String, params: Option<&Json>, meta: &Json) {
+    let params = object_text(params.map_or("{}", Json::as_str));
+    let Some(existing) = scan::member(params, "_meta") else {
+        text.push_str("{\"_meta\":");
+        text.push_str(meta.as_str());
+        return push_rest(text, params);
+    };
+    let entries = meta.members();
+    let entries = entries.iter().flat_map(|it| it.iter()).map(|(key, value)| (key, value.get()));
+    let meta = with_members(existing, &entries.collect::<Vec<_>>());
+    text.push_str(with_members(params, &[("_meta", meta.as_str())]).as_str());
 }
 
 /// Returns an object with members set; each is a key and a JSON text. A value that is not an object
@@ -70,7 +75,7 @@ pub(crate) fn with_members(object: &str, entries: &[(&str, &str)]) -> Json {
     let mut replaced: Vec<(Range<usize>, &str)> = Vec::new();
     let mut text = String::from("{");
     for (index, (key, value)) in entries.iter().enumerate() {
-        if !is_last(key, entries[index + 1..].iter().copied()) {
+        if !is_last(entries, index) {
             continue;
         }
         let before = replaced.len();
@@ -99,8 +104,8 @@ fn object_text(value: &str) -> &str {
 }
 
 /// Tells whether no later entry has the same key.
-fn is_last<'a>(key: &str, mut later: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
-    later.all(|(later, _)| later != key)
+fn is_last(entries: &[(&str, &str)], index: usize) -> bool {
+    entries[index + 1..].iter().all(|(later, _)| *later != entries[index].0)
 }
 
 /// Appends a member to an unfinished object.

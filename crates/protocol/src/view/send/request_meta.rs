@@ -3,12 +3,14 @@
 use super::{ClientCapabilities, ClientInfo};
 use crate::Json;
 use crate::era::Revision;
-use crate::view::meta::{key, push_with_meta};
+use crate::view::meta::{key, meta_object, push_with_meta};
 
 /// The `_meta` of every request, encoded once and added to each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestMeta {
     entries: [(&'static str, String); 3],
+    /// These entries as an object.
+    object: Json,
 }
 
 impl RequestMeta {
@@ -19,20 +21,25 @@ impl RequestMeta {
             (key::CLIENT_CAPABILITIES, capabilities.render(revision).as_str().to_owned()),
             (key::CLIENT_INFO, info.render(revision).as_str().to_owned()),
         ];
-        Self { entries }
+        let object = meta_object(&entries.each_ref().map(|(key, value)| (*key, value.as_str())));
+        Self { entries, object }
     }
 
     /// Returns the parameters with these entries and more entries of `_meta`, such as a progress
     /// token.
     pub fn apply(&self, params: Option<&Json>, more: &[(&str, &str)]) -> Json {
         let mut text = String::new();
-        push_with_meta(&mut text, params, self.entries().chain(more.iter().copied()));
+        push_with_meta(&mut text, params, &self.with(more));
         Json::trusted(text)
     }
 
-    /// Returns these entries, each a key and a JSON text.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        self.entries.iter().map(|(key, value)| (*key, value.as_str()))
+    /// Returns the object `_meta` with more entries.
+    pub(crate) fn with(&self, more: &[(&str, &str)]) -> Json {
+        if more.is_empty() {
+            return self.object.clone();
+        }
+        let ours = self.entries.iter().map(|(key, value)| (*key, value.as_str()));
+        meta_object(&ours.chain(more.iter().copied()).collect::<Vec<_>>())
     }
 }
 
