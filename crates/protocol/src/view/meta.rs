@@ -4,6 +4,9 @@
 //! Arguments may be large and their digits matter, so they are copied as text, never decoded.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::Json;
 use crate::json::push_string;
@@ -26,6 +29,9 @@ pub(crate) mod key {
     /// In a request: the token for `notifications/progress`.
     pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
 }
+
+/// Finds the key `_meta`, unless it is written with escapes.
+static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"_meta\""));
 
 /// Returns the parameters with entries added to their `_meta`; each entry is a key and a JSON text.
 ///
@@ -55,7 +61,10 @@ pub(crate) fn meta_object(entries: &[(&str, &str)]) -> Json {
 /// Appends the parameters with the members of `meta` added to their `_meta`, as [`with_meta`] does.
 pub(crate) fn push_with_meta(text: &mut String, params: Option<&Json>, meta: &Json) {
     let params = object_text(params.map_or("{}", Json::as_str));
-    let Some(existing) = scan::member(params, "_meta") else {
+    // Most parameters have no `_meta`; a search is faster than reading the members.
+    let may_have_meta = META.find(params.as_bytes()).is_some() || params.contains('\\');
+    let existing = if may_have_meta { scan::member(params, "_meta") } else { None };
+    let Some(existing) = existing else {
         text.push_str("{\"_meta\":");
         text.push_str(meta.as_str());
         return push_rest(text, params);
