@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::Json;
-use crate::json::push_string;
+use crate::json::{Members, push_string};
 use crate::scan::{self, is_key};
 
 /// The keys in `_meta` that the specification names.
@@ -70,7 +70,7 @@ pub(crate) fn push_with_meta(text: &mut String, params: Option<&Json>, meta: &Js
         return push_rest(text, params);
     };
     let entries = meta.members();
-    let entries = entries.iter().flat_map(|it| it.iter()).map(|(key, value)| (key, value.get()));
+    let entries = entries.iter().flat_map(Members::iter).map(|(key, value)| (key, value.get()));
     let meta = with_members(existing, &entries.collect::<Vec<_>>());
     text.push_str(with_members(params, &[("_meta", meta.as_str())]).as_str());
 }
