@@ -265,18 +265,18 @@ impl Stat {
         let name_end = line.iter().rposition(|&byte| byte == b')')?;
         let pid = str::from_utf8(line.split(|&byte| byte == b' ').next()?).ok()?.parse().ok()?;
         let rest = str::from_utf8(line.get(name_end + 1..)?).ok()?;
-        // The first of these fields is the third of the line.
-        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // The first of these fields is the third of the line; `nth` skips those between.
+        let mut fields = rest.split_ascii_whitespace();
         Some(Self {
             pid,
-            state: *fields.first()?.as_bytes().first()?,
-            parent: fields.get(1)?.parse().ok()?,
-            group: fields.get(2)?.parse().ok()?,
-            flags: fields.get(6)?.parse().ok()?,
-            threads: fields.get(17)?.parse().ok()?,
-            started: fields.get(19)?.parse().ok()?,
+            state: *fields.next()?.as_bytes().first()?,
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+            flags: fields.nth(3)?.parse().ok()?,
+            threads: fields.nth(10)?.parse().ok()?,
+            started: fields.nth(1)?.parse().ok()?,
             // Old kernels have no such field.
-            environment_end: fields.get(48).map_or(Some(1), |field| field.parse().ok())?,
+            environment_end: fields.nth(28).map_or(Some(1), |field| field.parse().ok())?,
         })
     }
 
