@@ -165,6 +165,7 @@ impl ClientConnection {
     }
 
     /// Sends a notification.
+    #[cfg_attr(not(feature = "http"), expect(clippy::unused_async, reason = "HTTP waits"))]
     pub(crate) async fn notify(
         &self,
         method: &str,

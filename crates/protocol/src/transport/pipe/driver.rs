@@ -85,10 +85,13 @@ async fn read(
     }
 }
 
+/// The future that came with a pipe.
+type TaskFuture = BoxFuture<'static, ()>;
+
 /// Runs the future that came with the pipe; the receiver gets how it ended.
 fn spawn_task(
     core: &Arc<SessionCore>,
-    task: BoxFuture<'static, ()>,
+    task: TaskFuture,
     stopped: CancellationToken,
 ) -> oneshot::Receiver<TaskEnd> {
     let (sender, end) = oneshot::channel();

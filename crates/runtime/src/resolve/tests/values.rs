@@ -56,6 +56,7 @@ async fn an_unresolved_value_is_omitted_with_its_reason() {
     check("!printf 'a\\0b'", "its value has a zero byte").await;
 }
 
+#[cfg(feature = "http")]
 #[tokio::test]
 async fn the_warning_names_the_place_and_the_remedy() {
     let world = World::new()
@@ -92,6 +93,7 @@ async fn a_strict_entry_is_an_error_instead() {
     check("${NOT_SET}", &format!("{expected} {hint}")).await;
 }
 
+#[cfg(feature = "http")]
 #[tokio::test]
 async fn a_missing_folder_is_named_as_the_reason() {
     let world =
