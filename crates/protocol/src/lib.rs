@@ -15,6 +15,9 @@
 //! serve        beside connect and peer: a server of both eras around a `Service`
 //! ```
 //!
+//! The features `http`, `tls`, `serve` and `serve-http` choose the transports; all are on by default.
+//! Without them, there are servers on stdio and on pipes of the program.
+//!
 //! A module uses only the modules below it. Incoming messages are read leniently, item by item;
 //! outgoing messages match the schema of their revision.
 
@@ -42,3 +45,6 @@ pub use connect::{ConnectError, ConnectOptions, StdioSpec, connect_pipe, connect
 pub use connect::{HttpSpec, HttpTransport, connect_http};
 pub use json::{Json, Members};
 pub use peer::Peer;
+
+// Their types are in public signatures, so a program needs these versions.
+pub use {bytes, bytestring, http, serde_json};

@@ -25,7 +25,8 @@ mod tls;
 mod tunnel;
 
 mod target;
-#[cfg(all(test, feature = "tls"))]
+#[cfg(test)]
+#[cfg(feature = "tls")]
 mod tests;
 
 pub use client::HttpClient;

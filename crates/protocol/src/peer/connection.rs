@@ -261,7 +261,8 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
+#[cfg(feature = "http")]
 mod tests {
     use super::*;
     use crate::session::Deadline;

@@ -82,7 +82,8 @@ pub(crate) fn check_headers_match_body(
     if agrees { Ok(()) } else { Err(header_mismatch(&format!("Mcp-Name does not match {key}"))) }
 }
 
-#[cfg(all(test, feature = "serve-http"))]
+#[cfg(test)]
+#[cfg(feature = "serve-http")]
 mod tests {
     use super::*;
 

@@ -209,7 +209,8 @@ fn is_misuse(error: &RequestError) -> bool {
     error.error_response().is_some_and(|error| error.code == code::INVALID_PARAMS)
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
+#[cfg(feature = "http")]
 mod tests {
     use std::sync::Arc;
     use std::time::Duration;

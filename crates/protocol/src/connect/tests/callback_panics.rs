@@ -38,7 +38,7 @@ async fn a_progress_listener_that_panics_affects_no_other_call() {
     let listener = {
         let reports = Arc::clone(&reports);
         move |report: Json| {
-            reports.lock().unwrap().push(report.get("progress").unwrap().as_str().to_owned())
+            reports.lock().unwrap().push(report.get("progress").unwrap().as_str().to_owned());
         }
     };
     let with = |listener: Arc<dyn Fn(Json) + Send + Sync>| {
