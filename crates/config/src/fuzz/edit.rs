@@ -166,11 +166,11 @@ fn any_change(path: Vec<String>, text: &str, choice: &mut SeededChoice) -> Chang
         0 | 1 => Change::Remove { path },
         2 => Change::Include { path, item: part },
         3 => Change::Exclude { path, item: part },
-        _ => Change::Set { path, value: any_value(part, choice) },
+        _ => Change::Set { path, value: any_value(&part, choice) },
     }
 }
 
-fn any_value(part: String, choice: &mut SeededChoice) -> JsonValue {
+fn any_value(part: &str, choice: &mut SeededChoice) -> JsonValue {
     let value = match choice.below(8) {
         0 => json!(null),
         1 => json!(5),
