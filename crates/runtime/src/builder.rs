@@ -55,8 +55,15 @@ pub struct RuntimeBuilder {
     events: EventSender,
 }
 
+impl Runtime {
+    /// Returns a builder: servers from files or from code, settings, approver and everything else.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::new()
+    }
+}
+
 impl RuntimeBuilder {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         // Not the folder of the process: the builder reads nothing of it.
         Self::from_options(Options::new(Env::new(Platform::HOST, std::path::MAIN_SEPARATOR_STR)))
     }

@@ -62,6 +62,7 @@ mod own_transport;
 mod resolve;
 mod resources_and_prompts;
 mod runtime;
+mod scope;
 mod spans;
 mod startup;
 mod status;
@@ -105,6 +106,7 @@ pub use resolve::{
 };
 pub use resources_and_prompts::CollectedList;
 pub use runtime::{Runtime, Unavailable, UnknownServer};
+pub use scope::ViewOptions;
 pub use status::{FailureKind, ServerFailure, Status};
 pub use stderr::last_meaningful_line;
 pub use store::attempts::LastAttempt;
@@ -115,7 +117,7 @@ pub use tool_servers::{ToolServers, servers_of_tool};
 pub use tools::{Freshness, Registry, Tool};
 pub use trace::{TraceKind, TraceLine, TraceSink};
 pub use trust_decider::{TrustDecider, TrustDecision};
-pub use view::{View, ViewOptions};
+pub use view::View;
 
 pub use wharf_config as config;
 pub use wharf_protocol as protocol;

@@ -14,7 +14,6 @@ use wharf_config::{Catalog, Problem, ServerName};
 use wharf_protocol::Peer;
 
 use crate::approval::{ApprovalStore, Approvals, ApprovalsError, RememberedApproval};
-use crate::builder::RuntimeBuilder;
 use crate::call::{ModelText, Outcome, ResultStore};
 use crate::call_context::CallContext;
 use crate::connections::{
@@ -24,10 +23,10 @@ use crate::connections::{
 use crate::event::{CallRecord, Event, EventSender, Events};
 use crate::model_formats::ResultLimits;
 use crate::options::{Options, StartupMode};
+use crate::scope::Scope;
 use crate::status::{ServerFailure, Status};
 use crate::store::folder_lock::LOCK_TIMEOUT;
 use crate::tools::Tool;
-use crate::view::Scope;
 use crate::{trust_decider, trust_gate};
 
 /// How long the last write at shutdown waits for other processes.
@@ -122,11 +121,6 @@ pub enum Unavailable {
 }
 
 impl Runtime {
-    /// Returns a builder: servers from files or from code, settings, approver and everything else.
-    pub fn builder() -> RuntimeBuilder {
-        RuntimeBuilder::new()
-    }
-
     /// Starts connecting to every server that may be connected, and returns at once.
     ///
     /// Reads small files of Wharf: cached tools, tool names, approvals. Must be called in a Tokio

@@ -19,9 +19,9 @@ use crate::arguments::Arguments;
 use crate::call::{CallDetails, CallError, CallErrorReason, Outcome, PhaseTracker};
 use crate::call_context::CallContext;
 use crate::runtime::Runtime;
+use crate::scope::Scope;
 use crate::spans;
 use crate::tools::Tool;
-use crate::view::Scope;
 
 /// A call of a tool; it starts when it is awaited.
 ///

@@ -21,10 +21,10 @@ use crate::call::{CallError, CallErrorReason, CallPhase};
 use crate::connections::{ServerSnapshot, call_idle_timeout};
 use crate::elicitation::required_urls::{self, RequiredUrls};
 use crate::runtime::{Runtime, Unavailable};
+use crate::scope::Scope;
 use crate::spans;
 use crate::status::FailureKind;
 use crate::tools::{Freshness, Tool, ToolMatch, Visibility};
-use crate::view::Scope;
 
 /// One call that is being executed.
 pub(super) struct Execution<'a> {

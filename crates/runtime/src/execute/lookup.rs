@@ -7,9 +7,9 @@ use super::execution::unavailable;
 use crate::call::{CallDetails, CallError};
 use crate::connections::{ServerSnapshot, Snapshot};
 use crate::runtime::{Runtime, Unavailable};
+use crate::scope::Scope;
 use crate::status::Status;
 use crate::tools::{Tool, ToolMatch, strip_server_name};
-use crate::view::Scope;
 
 /// How many of several tools are named.
 const MAX_NAMED: usize = 5;

@@ -9,6 +9,7 @@ use wharf_protocol::Json;
 
 use super::GeminiSchema;
 use super::object_schema::object_schema;
+use super::take;
 use crate::tools::schema::strict;
 
 type Keywords = Map<String, Value>;
@@ -35,7 +36,7 @@ pub(super) fn gemini_schema(schema: &Json, form: GeminiSchema) -> Option<Value> 
 /// Returns the members of a schema and those of its `allOf`.
 fn keywords(schema: &Value) -> Keywords {
     let mut keywords = schema.as_object().cloned().unwrap_or_default();
-    let Some(Value::Array(all)) = keywords.shift_remove("allOf") else { return keywords };
+    let Some(Value::Array(all)) = take(&mut keywords, "allOf") else { return keywords };
     for branch in &all {
         for (key, value) in self::keywords(branch) {
             match (keywords.get_mut(&key), value) {

@@ -7,7 +7,9 @@
 //! ```
 //!
 //! The same tools always give the same bytes, because providers cache a prompt by its bytes: keys
-//! have a fixed order, tools are sorted by name, and schemas keep the order of their server.
+//! have a fixed order, tools are sorted by name, and a schema that needs no change keeps the order of
+//! its server. The keys of a rewritten one are sorted, unless the program turns on `preserve_order` of
+//! `serde_json`.
 //! Nothing here sends requests. `added_nulls` undoes in arguments what a strict schema required.
 
 mod added_nulls;
@@ -30,3 +32,13 @@ pub use tool_slice::{StrictTools, ToolSlice};
 
 #[cfg(test)]
 mod tests;
+
+/// Removes a key; the others keep their order.
+fn take(
+    object: &mut serde_json::Map<String, serde_json::Value>,
+    key: &str,
+) -> Option<serde_json::Value> {
+    let value = object.get_mut(key).map(serde_json::Value::take);
+    object.retain(|other, _| other != key);
+    value
+}

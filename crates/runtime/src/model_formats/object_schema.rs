@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::take;
 use serde_json::{Map, Value};
 use wharf_protocol::Json;
 
@@ -44,7 +45,7 @@ pub(super) fn object_value(schema: &Value) -> Map<String, Value> {
     match root.get_mut("required") {
         Some(Value::Array(names)) => names.retain(Value::is_string),
         // Some languages encode an empty list as `null`.
-        Some(_) => drop(root.shift_remove("required")),
+        Some(_) => drop(take(&mut root, "required")),
         None => {}
     }
     root
@@ -69,7 +70,7 @@ impl Merger<'_> {
         let mut root = own.clone();
         let mut branches: Vec<(&str, Vec<Value>)> = Vec::new();
         for key in COMBINING {
-            match (key, root.shift_remove(key)) {
+            match (key, take(&mut root, key)) {
                 ("$ref", Some(reference)) => {
                     branches
                         .extend(resolve(self.whole, &reference).map(|it| (key, vec![it.clone()])));

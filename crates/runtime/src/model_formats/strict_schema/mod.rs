@@ -14,6 +14,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::object_schema::object_value;
+use super::take;
 use values::{add_null, copy_constraints, copy_notes, types};
 
 /// The maximum nesting that is read, which also bounds the recursion.
@@ -135,7 +136,7 @@ impl<'a> Converter<'a> {
                 return Err(self.refuse(NotStrictReason::Keyword("allOf")));
             };
             let mut merged = keywords.clone();
-            merged.shift_remove("allOf");
+            drop(take(&mut merged, "allOf"));
             for (key, value) in self.keywords(only)? {
                 merged.entry(key).or_insert_with(|| value.clone());
             }

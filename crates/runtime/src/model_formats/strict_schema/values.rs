@@ -1,5 +1,6 @@
 //! The types of a schema, its constraints on strings and numbers, and `null` as another value.
 
+use super::super::take;
 use serde_json::{Map, Value};
 
 /// The formats of strings that strict schemas may have.
@@ -124,7 +125,7 @@ pub(super) fn add_null(strict: &mut Map<String, Value>) {
         }
         _ => {}
     }
-    if let Some(fixed) = strict.shift_remove("const") {
+    if let Some(fixed) = take(strict, "const") {
         strict.insert("enum".to_owned(), vec![fixed].into());
     }
     if let Some(Value::Array(values)) = strict.get_mut("enum")

@@ -1,7 +1,9 @@
-//! The scope of a call: which tools it may use, who approves it, its limit and its context.
+//! The scope of a call, which views narrow: its tools, its approver, its limit and its context.
 //!
 //! A runtime has a scope that allows everything. Each view adds its patterns to those of the scope
 //! that it was made from, so a lookup needs no lock and no list of tools.
+
+mod view_options;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,12 +11,13 @@ use std::time::Duration;
 
 use wharf_config::text::clip;
 
-use super::options::ViewOptions;
 use crate::approval::Approvals;
 use crate::call::{CallError, CallErrorReason};
 use crate::call_context::CallContext;
 use crate::tools::Tool;
 use crate::tools::pattern::{NamePattern, ToolPattern};
+
+pub use view_options::ViewOptions;
 
 /// What applies to the calls of a runtime or of a view.
 pub(crate) struct Scope {
@@ -65,13 +68,13 @@ impl Scope {
     }
 
     /// Makes the scope of a view of the runtime with this scope.
-    pub(super) fn of_view(&self, options: ViewOptions) -> Self {
+    pub(crate) fn of_view(&self, options: ViewOptions) -> Self {
         let approvals = self.approvals.of_view(options.approver.clone());
         self.narrowed(options, approvals)
     }
 
     /// Makes the scope of a view of the view with this scope.
-    pub(super) fn of_narrower_view(&self, options: ViewOptions) -> Self {
+    pub(crate) fn of_narrower_view(&self, options: ViewOptions) -> Self {
         let approvals = self.approvals.of_narrower_view(options.approver.clone());
         self.narrowed(options, approvals)
     }
@@ -110,7 +113,7 @@ impl Scope {
 
     /// Returns the error for a server that is not in the scope. It is the same as for one that does
     /// not exist, so a view does not tell what else there is.
-    pub(super) fn check_server(&self, server: &str) -> Result<(), CallError> {
+    pub(crate) fn check_server(&self, server: &str) -> Result<(), CallError> {
         if self.allows_server(server) {
             return Ok(());
         }

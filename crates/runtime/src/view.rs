@@ -1,11 +1,8 @@
 //! Views: narrowed handles of a runtime, for subagents, sessions and clients of a gateway.
 //!
 //! A view shows and calls only some servers and tools, has its own approver, limits and call
-//! context, and uses the connections of its runtime. A view of a view only narrows. `options` has
-//! what a view is made of, `scope` what applies to each of its calls.
-
-mod options;
-mod scope;
+//! context, and uses the connections of its runtime. A view of a view only narrows: see
+//! `scope`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,10 +17,8 @@ use crate::connections::{ServerSnapshot, Snapshot};
 use crate::event::Events;
 use crate::execute::{ToolCall, ToolRef};
 use crate::runtime::Runtime;
+use crate::scope::{Scope, ViewOptions};
 use crate::tools::Tool;
-
-pub use options::ViewOptions;
-pub(crate) use scope::Scope;
 
 /// A narrowed handle of a [`Runtime`].
 ///
