@@ -36,9 +36,8 @@ fn lines_of_function(code: &str) -> usize {
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
             b'}' if depth == 1 => return code[..at].matches('\n').count() + 1,
-            b')' | b']' | b'}' if depth == 0 => return 0,
+            b')' | b']' | b'}' | b';' if depth == 0 => return 0,
             b')' | b']' | b'}' => depth -= 1,
-            b';' if depth == 0 => return 0,
             _ => {}
         }
     }
