@@ -237,6 +237,12 @@ impl From<bool> for JsonValue {
     }
 }
 
+impl From<i64> for JsonValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
 impl From<u64> for JsonValue {
     fn from(number: u64) -> Self {
         Self::Number(number.into())

@@ -7,9 +7,8 @@ mod model;
 mod toml_text;
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
 use wharf_config::document::{Notation, parse};
-use wharf_config::edit::{Change, EditError, apply};
+use wharf_config::edit::{Change, EditError, JsonObject, JsonValue as Value, apply};
 
 use json_text::Text;
 use model::Expected;
@@ -100,7 +99,8 @@ fn check_toml(text: &str, change: &Change) -> Result<(), TestCaseError> {
         (model::without_empty_objects(read_toml(&after)), model::without_empty_objects(expected));
     prop_assert_eq!(&read, &expected);
     check_layout(text, &after)?;
-    let had_nothing = before == json!({}) || read_toml(&after) == json!({});
+    let nothing = Value::Object(JsonObject::new());
+    let had_nothing = before == nothing || read_toml(&after) == nothing;
     prop_assert!(had_nothing || !text.ends_with('\n') || after.ends_with('\n'));
     if let Some(undo) = model::undo(&before, change) {
         prop_assert_eq!(comments(text), comments(&after));

@@ -1,10 +1,9 @@
 //! A model of the edits: the same changes on plain JSON values.
 
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 use toml_edit::Item;
-use wharf_config::document::{self, Node};
-use wharf_config::edit::{Change, JsonValue};
+use wharf_config::document::Node;
+use wharf_config::edit::{Change, JsonObject, JsonValue as Value};
 
 /// The expected result of a change.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(crate) fn item() -> impl Strategy<Value = String> {
 pub(crate) fn change() -> impl Strategy<Value = Change> {
     let path = prop::collection::vec(key(), 1..4).boxed();
     prop_oneof![
-        3 => (path.clone(), value()).prop_map(|(path, value)| Change::Set { path, value: value.into() }),
+        3 => (path.clone(), value()).prop_map(|(path, value)| Change::Set { path, value }),
         2 => path.clone().prop_map(|path| Change::Remove { path }),
         1 => (path.clone(), item()).prop_map(|(path, item)| Change::Include { path, item }),
         1 => (path, item()).prop_map(|(path, item)| Change::Exclude { path, item }),
@@ -39,13 +38,13 @@ fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
-        any::<i32>().prop_map(Value::from),
-        Just(json!(2.5)),
+        any::<i32>().prop_map(|number| i64::from(number).into()),
+        Just(Value::from(2.5)),
         item().prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
             prop::collection::vec((key(), inner), 0..3)
                 .prop_map(|members| members.into_iter().collect()),
         ]
@@ -56,7 +55,7 @@ fn value() -> impl Strategy<Value = Value> {
 pub(crate) fn json(before: &Value, change: &Change) -> Expected {
     let mut whole = before.clone();
     match change {
-        Change::Set { path, value } => put(whole, path, value.clone().into()),
+        Change::Set { path, value } => put(whole, path, value.clone()),
         Change::Remove { path } => {
             take(&mut whole, path);
             Expected::Value(whole)
@@ -64,10 +63,10 @@ pub(crate) fn json(before: &Value, change: &Change) -> Expected {
         Change::Include { path, item } => match list(&whole, path) {
             Err(error) => error,
             Ok(mut items) => {
-                if items.contains(&json!(item)) {
+                if items.contains(&text(item)) {
                     return Expected::Value(whole);
                 }
-                items.push(json!(item));
+                items.push(text(item));
                 put(whole, path, items.into())
             }
         },
@@ -75,7 +74,7 @@ pub(crate) fn json(before: &Value, change: &Change) -> Expected {
             Err(error) => error,
             Ok(items) => {
                 let left: Vec<Value> =
-                    items.iter().filter(|own| **own != json!(item)).cloned().collect();
+                    items.iter().filter(|own| **own != text(item)).cloned().collect();
                 if left == items { Expected::Value(whole) } else { put(whole, path, left.into()) }
             }
         },
@@ -85,12 +84,12 @@ pub(crate) fn json(before: &Value, change: &Change) -> Expected {
 /// Applies a change to TOML, which has no null.
 pub(crate) fn toml(before: &Value, change: &Change) -> Expected {
     match change {
-        Change::Set { path, value: JsonValue::Null } => {
+        Change::Set { path, value: Value::Null } => {
             json(before, &Change::Remove { path: path.clone() })
         }
         Change::Set { path, value } => {
-            let value = without_nulls(value.clone().into());
-            json(before, &Change::Set { path: path.clone(), value: value.into() })
+            let value = without_nulls(value.clone());
+            json(before, &Change::Set { path: path.clone(), value })
         }
         Change::Include { path, .. } | Change::Exclude { path, .. } => {
             let at = path.iter().try_fold(before, |value, key| value.get(key));
@@ -114,12 +113,13 @@ pub(crate) fn undo(before: &Value, change: &Change) -> Option<Change> {
             let parent =
                 parents.iter().try_fold(before, |value, key| value.get(key))?.as_object()?;
             // One line with only keys is reformatted, so it cannot be restored.
-            let is_addition = !parent.contains_key(key) && parent.values().any(Value::is_number);
+            let has_number = parent.iter().any(|(_, value)| matches!(value, Value::Number(_)));
+            let is_addition = parent.get(key).is_none() && has_number;
             is_addition.then(|| Change::Remove { path: path.clone() })
         }
         Change::Include { path, item } => {
             let items = path.iter().try_fold(before, |value, key| value.get(key))?.as_array()?;
-            let is_addition = !items.is_empty() && !items.contains(&json!(item));
+            let is_addition = !items.is_empty() && !items.contains(&text(item));
             is_addition.then(|| Change::Exclude { path: path.clone(), item: item.clone() })
         }
         _ => None,
@@ -130,10 +130,14 @@ fn put(mut whole: Value, path: &[String], value: Value) -> Expected {
     let mut at = &mut whole;
     for key in path {
         if at.is_null() {
-            *at = Value::Object(Map::new());
+            *at = Value::Object(JsonObject::new());
         }
         let Value::Object(members) = at else { return Expected::NotAnObject };
-        at = members.entry(key.clone()).or_insert(Value::Null);
+        if members.get(key).is_none() {
+            members.insert(key.clone(), Value::Null);
+        }
+        let Some(next) = members.get_mut(key) else { return Expected::NotAnObject };
+        at = next;
     }
     *at = value;
     Expected::Value(whole)
@@ -141,7 +145,7 @@ fn put(mut whole: Value, path: &[String], value: Value) -> Expected {
 
 fn take(whole: &mut Value, path: &[String]) {
     let Some((key, parents)) = path.split_last() else { return };
-    let parent = parents.iter().try_fold(whole, |value, key| value.get_mut(key));
+    let parent = parents.iter().try_fold(whole, |value, key| value.as_object_mut()?.get_mut(key));
     if let Some(Value::Object(members)) = parent {
         members.remove(key);
     }
@@ -194,16 +198,11 @@ pub(crate) fn without_empty_objects(value: Value) -> Value {
 }
 
 pub(crate) fn of_node(node: &Node) -> Value {
-    match &node.value {
-        document::Value::Null => Value::Null,
-        document::Value::Bool(truth) => (*truth).into(),
-        document::Value::Number(digits) => serde_json::from_str(digits).unwrap(),
-        document::Value::String(text) => text.as_str().into(),
-        document::Value::List(items) => items.iter().map(of_node).collect(),
-        document::Value::Map(map) => {
-            map.iter().map(|(key, node)| (key.text.clone(), of_node(node))).collect()
-        }
-    }
+    node.into()
+}
+
+fn text(text: &str) -> Value {
+    text.into()
 }
 
 pub(crate) fn of_toml(item: &Item) -> Value {

@@ -178,13 +178,13 @@ mod tests {
             r#"{"path":"ABCDEFGHIJKL"}"#,
             r#"{"path":"a","count":"3"}"#,
             r#"{"path":"a","count":11}"#,
-            r#"{"path":"a","mode":"raed","kind":"y"}"#,
+            r#"{"path":"a","kind":"y","mode":"raed"}"#,
             r#"{"path":"a","tags":[]}"#,
             r#"{"path":"a","tags":[{},{}]}"#,
             r#"{"path":"a","tags":[{"a.b":1}]}"#,
             r#"{"path":"a","either":1}"#,
             r#"{"path":"a","one":3}"#,
-            r#"{"path":"a","never":1,"many":true}"#,
+            r#"{"path":"a","many":true,"never":1}"#,
             "[1]",
             "null",
         ];
@@ -197,13 +197,13 @@ mod tests {
         {"path":"ABCDEFGHIJKL"} → "path" must have at most 9 characters; "path" must match the pattern ^[a-z/]+$
         {"path":"a","count":"3"} → "count" must be an integer, not a string
         {"path":"a","count":11} → "count" must be at most 10
-        {"path":"a","mode":"raed","kind":"y"} → "kind" must be "x"; "mode" must be one of "read", "write", 3
+        {"path":"a","kind":"y","mode":"raed"} → "kind" must be "x"; "mode" must be one of "read", "write", 3
         {"path":"a","tags":[]} → "tags" must have at least 1 items
         {"path":"a","tags":[{},{}]} → "tags" must not have the same item twice
         {"path":"a","tags":[{"a.b":1}]} → "tags[0].a.b" must be a boolean, not a number
         {"path":"a","either":1} → "either" must be a string or null, not a number
         {"path":"a","one":3} → "one" matches none of its allowed forms: must be a multiple of 2, or must be a string, not a number
-        {"path":"a","never":1,"many":true} → "many" must be an integer or a string, not a boolean; "never" is not allowed
+        {"path":"a","many":true,"never":1} → "many" must be an integer or a string, not a boolean; "never" is not allowed
         [1] → arguments must be an object, not an array
         null → arguments must be an object, not null
         "#);

@@ -35,10 +35,10 @@ pub(super) enum ResultSupport {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolDefinition {
     name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'static str>,
     description: &'static str,
     input_schema: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_schema: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,9 +51,9 @@ pub(super) fn definition(result_support: ResultSupport) -> ToolDefinition {
     let annotations = || json!({ "readOnlyHint": true, "openWorldHint": false });
     ToolDefinition {
         name: NAME,
-        title: is_structured.then_some("Sequential thinking"),
         description: DESCRIPTION,
         input_schema: input_schema(),
+        title: is_structured.then_some("Sequential thinking"),
         output_schema: is_structured.then(output_schema),
         annotations: is_structured.then(annotations),
     }
