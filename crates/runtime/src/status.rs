@@ -116,6 +116,7 @@ pub struct ServerFailure {
     /// The stderr output of the server since the attempt began: untrusted text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stderr: String,
+    #[serde(skip)]
     points_to_stderr: bool,
 }
 

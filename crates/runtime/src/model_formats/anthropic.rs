@@ -4,12 +4,13 @@
 //! An argument whose name Anthropic refuses is left out: it would fail the whole request.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use wharf_protocol::Json;
 
 use super::ResultLimits;
 use super::media::{Media, ModelContent};
 use super::object_schema::object_schema;
+use super::ordered::{array, object, string};
 use crate::call::Outcome;
 use crate::tools::Tool;
 
@@ -69,23 +70,26 @@ impl Outcome {
         let mut blocks = Vec::new();
         // A blank text block fails the request.
         if !content.text.trim().is_empty() {
-            blocks.push(json!({ "type": "text", "text": content.text }));
+            blocks.push(object(&[("type", string("text")), ("text", string(&content.text))]));
         }
         blocks.extend(content.media.iter().map(image));
-        let mut result = json!({ "type": "tool_result", "tool_use_id": tool_use_id });
+        let mut result =
+            vec![("type", string("tool_result")), ("tool_use_id", string(tool_use_id))];
         if !blocks.is_empty() {
-            result["content"] = blocks.into();
+            result.push(("content", array(blocks)));
         }
         if self.is_error {
-            result["is_error"] = true.into();
+            result.push(("is_error", Json::from(Value::Bool(true))));
         }
-        Json::encode(&result).unwrap_or_else(|_| Json::object())
+        object(&result)
     }
 }
 
-fn image(media: &Media) -> Value {
-    json!({
-        "type": "image",
-        "source": { "type": "base64", "media_type": media.mime_type, "data": media.base64 },
-    })
+fn image(media: &Media) -> Json {
+    let source = object(&[
+        ("type", string("base64")),
+        ("media_type", string(media.mime_type)),
+        ("data", string(&media.base64)),
+    ]);
+    object(&[("type", string("image")), ("source", source)])
 }

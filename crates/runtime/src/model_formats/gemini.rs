@@ -1,12 +1,13 @@
 //! Tools and outcomes for the Gemini API and Vertex AI.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use wharf_protocol::Json;
 
 use super::ResultLimits;
 use super::gemini_schema::gemini_schema;
 use super::media::{Media, ModelContent};
+use super::ordered::{array, object, string};
 use crate::call::Outcome;
 use crate::tools::Tool;
 
@@ -66,18 +67,18 @@ impl Outcome {
     pub fn to_gemini(&self, name: &str, call_id: Option<&str>, limits: &ResultLimits) -> Json {
         let content = ModelContent::new(self, &MEDIA, limits);
         let key = if self.is_error { "error" } else { "output" };
-        let mut response = serde_json::Map::new();
-        response.extend(call_id.map(|id| ("id".to_owned(), id.into())));
-        response.insert("name".to_owned(), name.into());
-        response.insert("response".to_owned(), json!({ key: content.text }));
+        let mut response = Vec::new();
+        response.extend(call_id.map(|id| ("id", string(id))));
+        response.push(("name", string(name)));
+        response.push(("response", object(&[(key, string(&content.text))])));
         if !content.media.is_empty() {
-            response.insert("parts".to_owned(), content.media.iter().map(part).collect());
+            response.push(("parts", array(content.media.iter().map(part))));
         }
-        let part = json!({ "functionResponse": response });
-        Json::encode(&part).unwrap_or_else(|_| Json::object())
+        object(&[("functionResponse", object(&response))])
     }
 }
 
-fn part(media: &Media) -> Value {
-    json!({ "inlineData": { "mimeType": media.mime_type, "data": media.base64 } })
+fn part(media: &Media) -> Json {
+    let data = [("mimeType", string(media.mime_type)), ("data", string(&media.base64))];
+    object(&[("inlineData", object(&data))])
 }

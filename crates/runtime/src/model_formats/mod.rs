@@ -19,6 +19,7 @@ mod gemini_schema;
 mod media;
 mod object_schema;
 mod openai;
+mod ordered;
 mod result_limits;
 mod strict_schema;
 mod tokens;

@@ -5,12 +5,12 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::json;
 use wharf_protocol::Json;
 
 use super::ResultLimits;
 use super::media::{Media, ModelContent};
 use super::object_schema::object_schema;
+use super::ordered::{array, object, string};
 use super::strict_schema::{NotStrict, NotStrictReason, strict};
 use crate::call::Outcome;
 use crate::tools::Tool;
@@ -136,34 +136,43 @@ impl Outcome {
             OpenAiApi::ChatCompletions => chat(&content, call_id),
             OpenAiApi::Responses => (output(&content, call_id), None),
         };
-        // Encoding cannot fail: all keys are strings.
-        let encode = |value: Value| Json::encode(&value).unwrap_or_else(|_| Json::object());
-        OpenAiResult { item: encode(item), images: images.map(encode) }
+        OpenAiResult { item, images }
     }
 }
 
-fn chat(content: &ModelContent, call_id: &str) -> (Value, Option<Value>) {
-    let item = json!({ "role": "tool", "tool_call_id": call_id, "content": content.text });
+fn chat(content: &ModelContent, call_id: &str) -> (Json, Option<Json>) {
+    let item = object(&[
+        ("role", string("tool")),
+        ("tool_call_id", string(call_id)),
+        ("content", string(&content.text)),
+    ]);
     if content.media.is_empty() {
         return (item, None);
     }
     let about = format!("The images of the result of the tool call {call_id}:");
-    let image =
-        |media: &Media| json!({ "type": "image_url", "image_url": { "url": media.data_url() } });
-    let parts: Vec<Value> = std::iter::once(json!({ "type": "text", "text": about }))
-        .chain(content.media.iter().map(image))
-        .collect();
-    (item, Some(json!({ "role": "user", "content": parts })))
+    let about = object(&[("type", string("text")), ("text", string(&about))]);
+    let image = |media: &Media| {
+        let url = object(&[("url", string(&media.data_url()))]);
+        object(&[("type", string("image_url")), ("image_url", url)])
+    };
+    let parts = array(std::iter::once(about).chain(content.media.iter().map(image)));
+    (item, Some(object(&[("role", string("user")), ("content", parts)])))
 }
 
-fn output(content: &ModelContent, call_id: &str) -> Value {
+fn output(content: &ModelContent, call_id: &str) -> Json {
     let output = if content.media.is_empty() {
-        Value::from(content.text.as_str())
+        string(&content.text)
     } else {
-        let image = |media: &Media| json!({ "type": "input_image", "image_url": media.data_url() });
-        std::iter::once(json!({ "type": "input_text", "text": content.text }))
-            .chain(content.media.iter().map(image))
-            .collect()
+        let text = object(&[("type", string("input_text")), ("text", string(&content.text))]);
+        let image = |media: &Media| {
+            let url = string(&media.data_url());
+            object(&[("type", string("input_image")), ("image_url", url)])
+        };
+        array(std::iter::once(text).chain(content.media.iter().map(image)))
     };
-    json!({ "type": "function_call_output", "call_id": call_id, "output": output })
+    object(&[
+        ("type", string("function_call_output")),
+        ("call_id", string(call_id)),
+        ("output", output),
+    ])
 }

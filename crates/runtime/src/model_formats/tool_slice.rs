@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use wharf_protocol::Json;
 
+use super::ordered::{array, object};
 use super::{GeminiSchema, NotStrict, OpenAiApi};
 use crate::tools::Tool;
 
@@ -77,8 +78,7 @@ impl<T: Borrow<Tool>> ToolSlice for [T] {
             return array(std::iter::empty());
         }
         let declarations = array(sorted(self).map(|tool| tool.to_gemini(schema)));
-        let text = format!("[{{\"functionDeclarations\":{}}}]", declarations.as_str());
-        Json::parse(text).unwrap_or_else(|_| Json::null())
+        array([object(&[("functionDeclarations", declarations)])])
     }
 
     fn estimated_tokens(&self) -> usize {
@@ -90,10 +90,4 @@ fn sorted<T: Borrow<Tool>>(tools: &[T]) -> impl Iterator<Item = &Tool> {
     let mut tools: Vec<&Tool> = tools.iter().map(Borrow::borrow).collect();
     tools.sort_by_key(|tool| tool.name());
     tools.into_iter()
-}
-
-fn array(items: impl Iterator<Item = Json>) -> Json {
-    let items: Vec<Json> = items.collect();
-    // Encoding cannot fail: every item is valid JSON.
-    Json::encode(&items).unwrap_or_else(|_| Json::null())
 }

@@ -54,7 +54,7 @@ fn a_failure_is_marked_and_has_text_only() {
     insta::assert_snapshot!(failed.to_anthropic("toolu_1", &limits).as_str(), @r#"{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"text","text":"Error: look\n[image image/JPG; q=1, 5 B]\n[image image/svg+xml, 5 B]\n[audio audio/wav, 3 B]\n[link file:///y]\n[resource a:b image/png, 3 B]\n[4 images or files are not attached]"}],"is_error":true}"#);
     let error = Outcome::from_error(CallError::cancelled(), CallDetails::default());
     accept_all(&error, &limits);
-    insta::assert_snapshot!(error.to_gemini("x", Some("7"), &limits).as_str(), @r#"{"functionResponse":{"id":"7","name":"x","response":{"error":"Cancelled: the call was cancelled (phase receive)\nThe outcome is unknown: the tool may have run. Check before calling it again."}}}"#);
+    insta::assert_snapshot!(error.to_gemini("x", Some("7"), &limits).as_str(), @r#"{"functionResponse":{"id":"7","name":"x","response":{"error":"Cancelled: the caller cancelled the call (phase receive)\nThe outcome is unknown: the tool may have run. Check before calling it again."}}}"#);
 }
 
 #[test]
