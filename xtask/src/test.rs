@@ -148,6 +148,7 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
         ),
         feature_lints("features of the runtime", &features::RUNTIME, installed("clippy"), missing),
         Check::run("tests without features", &features::STDIO_TESTS),
+        Check::run("the example with rig", &RIG),
         Check {
             name: "packages without features",
             step: CheckStep::CountPackages { most: features::MOST_PACKAGES },
@@ -211,6 +212,10 @@ const DOCTESTS: [&str; 7] =
 /// Tests always unwind, so the panic strategy of the release profile is tested with a program.
 const PANIC: [&str; 8] =
     ["run", "--profile", "release-check", "--locked", "--package", "wharf", "--example", "panic"];
+
+/// The example is a workspace of its own, because `rig` needs a newer Rust than Wharf.
+const RIG: [&str; 6] =
+    ["test", "--manifest-path", "examples/rig/Cargo.toml", "--locked", "--target-dir", "target/rig"];
 
 const DOCS: [&str; 6] = ["doc", "--workspace", "--features", OTEL, "--no-deps", "--locked"];
 
@@ -324,6 +329,7 @@ docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,w
 features of the protocol: cargo clippy --package wharf-protocol --no-default-features, with none and with one each of http, tls, serve, serve-http, skills
 features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of http, tls, serve, thinking, schema-validation, otel
 tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
 packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
 dependencies: cargo deny check bans licenses sources",
         );
@@ -346,6 +352,7 @@ docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,w
 features of the protocol: skipped, clippy is not installed (`rustup component add clippy`)
 features of the runtime: skipped, clippy is not installed (`rustup component add clippy`)
 tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
 packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
