@@ -214,8 +214,14 @@ const PANIC: [&str; 8] =
     ["run", "--profile", "release-check", "--locked", "--package", "wharf", "--example", "panic"];
 
 /// The example is a workspace of its own, because `rig` needs a newer Rust than Wharf.
-const RIG: [&str; 6] =
-    ["test", "--manifest-path", "examples/rig/Cargo.toml", "--locked", "--target-dir", "target/rig"];
+const RIG: [&str; 6] = [
+    "test",
+    "--manifest-path",
+    "examples/rig/Cargo.toml",
+    "--locked",
+    "--target-dir",
+    "target/rig",
+];
 
 const DOCS: [&str; 6] = ["doc", "--workspace", "--features", OTEL, "--no-deps", "--locked"];
 

@@ -38,8 +38,17 @@ impl CallTimes {
 
 /// Returns the peak memory of this process, if the system reports it.
 pub fn peak_kib() -> Option<u64> {
+    memory_kib("VmHWM:")
+}
+
+/// Returns the resident memory of this process, if the system reports it.
+pub fn resident_kib() -> Option<u64> {
+    memory_kib("VmRSS:")
+}
+
+fn memory_kib(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
