@@ -9,7 +9,7 @@ mod redact;
 
 use std::fmt;
 
-pub use crate::server_url::{redact_url, secrets_of_url};
+pub use crate::server_url::{credentials_of_url, redact_url, secrets_of_url};
 pub use name::names_a_secret;
 pub use redact::{redact_args, redact_command};
 

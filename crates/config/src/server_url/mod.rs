@@ -6,9 +6,11 @@
 
 mod parse;
 mod render;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
 pub use parse::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
+pub use render::redact_url;
 pub(crate) use render::{check_written, render_written};
-pub use render::{redact_url, secrets_of_url};
+pub use secrets::{credentials_of_url, secrets_of_url};

@@ -11,6 +11,7 @@ use url::{Position, Url};
 use super::parse::{
     ServerLocation, ServerUrl, ServerUrlError, check_characters, encode_socket_path,
 };
+use super::secrets::{SecretParts, may_contain_address};
 use crate::env::{Env, Platform};
 use crate::expand::{ExpandContext, Piece, Placeholder, Syntax, pieces};
 use crate::named_files::NamedFiles;
@@ -93,30 +94,20 @@ pub fn redact_url(text: &str) -> String {
     })
 }
 
-/// Returns the secrets in an address, percent-encoded as written and decoded.
-pub fn secrets_of_url(text: &str) -> Vec<String> {
-    let Ok(url) = Url::parse(text.trim()) else {
-        return if may_contain_address(text) { vec![text.to_owned()] } else { Vec::new() };
-    };
-    let mut secrets = vec![url.username().to_owned()];
-    secrets.extend(url.password().map(str::to_owned));
-    secrets.extend(url.query().map(str::to_owned));
-    for pair in url.query().unwrap_or_default().split('&') {
-        secrets.extend(pair.split_once('=').map(|(_, value)| value.to_owned()));
+/// Returns the parts of an address that may be secrets.
+pub(super) fn secret_parts(text: &str) -> SecretParts {
+    let Ok(url) = Url::parse(text.trim()) else { return SecretParts::unsplit(text) };
+    // Such as `jdbc:mysql://…`, which contains another address.
+    let inner =
+        if url.cannot_be_a_base() { secret_parts(url.path()) } else { SecretParts::default() };
+    let part = |own: Option<&str>, inner: String| own.map_or(inner, str::to_owned);
+    SecretParts {
+        user: part(Some(url.username()).filter(|it| !it.is_empty()), inner.user),
+        password: part(url.password(), inner.password),
+        query: part(url.query(), inner.query),
+        fragment: part(url.fragment(), inner.fragment),
+        whole: inner.whole,
     }
-    secrets.extend(url.fragment().filter(|it| it.contains('=')).map(str::to_owned));
-    let decoded: Vec<String> = secrets
-        .iter()
-        .filter_map(|text| percent_encoding::percent_decode_str(text).decode_utf8().ok())
-        .map(std::borrow::Cow::into_owned)
-        .collect();
-    secrets.extend(decoded);
-    secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
-    if url.cannot_be_a_base() {
-        secrets.extend(secrets_of_url(url.path()));
-    }
-    secrets.retain(|secret| !secret.is_empty());
-    secrets
 }
 
 fn redact_literal(text: &str) -> String {
@@ -142,11 +133,6 @@ fn redact_literal(text: &str) -> String {
     } else {
         text.to_owned()
     }
-}
-
-/// Tells whether a text that the parser rejects may still be an address with a secret.
-fn may_contain_address(text: &str) -> bool {
-    text.contains("//") && text.contains(['@', '?'])
 }
 
 /// Returns a text that the parser rejects, redacted if it may hold a secret.

@@ -173,6 +173,20 @@ fn the_secrets_of_an_address_are_found_encoded_and_decoded() {
 }
 
 #[test]
+fn the_certain_secrets_of_an_address_are_decoded() {
+    let check = |text: &str, expected: &[&str]| {
+        let mut found = credentials_of_url(text);
+        found.sort_unstable();
+        assert_eq!(found, expected, "{text}");
+    };
+    check("https://me:p%26s&s%2B1@a.example/", &["me:p&s&s+1", "p&s&s+1"]);
+    check("https://me@a.example/?api_key=a+b%2B&region=eu&token=", &["a b+"]);
+    check("jdbc:mysql://me:tiger@db.example/x", &["me:tiger", "tiger"]);
+    check("https://a.example/x", &[]);
+    check("not a url", &[]);
+}
+
+#[test]
 fn the_debug_output_of_an_address_is_redacted() {
     let url: ServerUrl = "https://me:hunter2@a.example/?k=hunter2".parse().unwrap();
     assert_eq!(format!("{url:?} {:?}", url.location()), "••• Network");

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use url::{Url, form_urlencoded};
 use wharf_config::Secret;
-use wharf_config::secret::{REDACTED, names_a_secret, redact_args, secrets_of_url};
+use wharf_config::secret::{
+    REDACTED, credentials_of_url, names_a_secret, redact_args, secrets_of_url,
+};
 use wharf_protocol::redact::Redactor;
 
 /// Shorter values are not redacted unless they are certain to be secrets.
@@ -85,18 +86,8 @@ impl SecretTexts {
         for part in secrets_of_url(url) {
             self.text(&part, MIN_PART_CHARS, Certain);
         }
-        let Ok(url) = Url::parse(url.trim()) else { return };
-        if let Some(password) = url.password().map(percent_decoded) {
-            self.text(&password, 0, Certain);
-            // The decoded value of a `Basic` header.
-            self.text(
-                &format!("{}:{password}", percent_decoded(url.username())),
-                MIN_CHARS,
-                Certain,
-            );
-        }
-        for (_, value) in url.query_pairs().filter(|(name, _)| names_a_secret(name)) {
-            self.text(&value, 0, Certain);
+        for part in credentials_of_url(url) {
+            self.text(&part, 0, Certain);
         }
     }
 
@@ -150,13 +141,6 @@ fn is_random(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_digit())
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !value.contains([' ', '/', ':', '.', ','])
-}
-
-/// Decodes a part of a URL.
-fn percent_decoded(part: &str) -> String {
-    let query = format!("a={}", part.replace('+', "%2B"));
-    let percent_decoded = form_urlencoded::parse(query.as_bytes()).next();
-    percent_decoded.map_or_else(|| part.to_owned(), |(_, value)| value.into_owned())
 }
 
 /// Returns the parts of a text that are replaced in its redacted form.
@@ -240,6 +224,7 @@ mod tests {
             &["abcd", "api_key=abcd&region=eu-1", "me:p@ss+word", "p%40ss%2Bword", "p@ss+word"],
             &[],
         );
+        check(|texts| texts.url("postgres://me:a&b@h.example/x"), &["a&b", "me:a&b"], &[]);
         check(
             |texts| texts.value("Basic bWU6cGFzc3dvcmQ=", Certain),
             &["Basic bWU6cGFzc3dvcmQ=", "bWU6cGFzc3dvcmQ=", "me:password", "password"],
