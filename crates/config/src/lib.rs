@@ -12,6 +12,9 @@
 //! programs. Without it, [`load`](fn@load) reads only `WHARF_MCP_SERVERS` and Wharf's own
 //! `mcp.json`, and the modules `edit` and `manage` do not exist.
 //!
+//! The feature `http`, which is on by default and part of `discovery`, parses the addresses of
+//! servers. Without it, a server has an address that is only compared as text.
+//!
 //! A program finds the servers that its user already has, adds its own, and sees which one is used
 //! and why:
 //!
@@ -101,7 +104,9 @@ pub use server::{
     ServerSpec, SwitchedOff, Timeouts, Transport, TransportKind, WrittenText,
 };
 pub use server_entry::{Http, ServerEntry, Stdio};
-pub use server_url::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
+#[cfg(feature = "http")]
+pub use server_url::ServerLocation;
+pub use server_url::{ForbiddenCharacter, ServerUrl, ServerUrlError};
 pub use settings::Settings;
 pub use source::{FilePrecedence, Level, Rank, Source};
 pub use spec::FieldUse;

@@ -19,7 +19,8 @@ use crate::call_context::CallContext;
 
 /// Answers elicitation requests of servers by asking the user.
 pub trait Elicitor: Send + Sync + 'static {
-    /// Returns the supported elicitation modes: forms, URLs, or both.
+    /// Returns the supported elicitation modes: forms, URLs, or both. URLs are declared to servers
+    /// only by builds with the feature `http`.
     fn support(&self) -> ElicitationSupport;
 
     /// Asks the user. Dropped when the server cancels the request or the session ends.
@@ -102,12 +103,47 @@ impl ClientFeatures {
         ClientCapabilities {
             roots: (!self.roots.is_empty()).then_some(RootsSupport { list_changed: false }),
             sampling: self.sampler.as_ref().and_then(|it| unless_panicked(|| it.support())),
-            elicitation: self.elicitor.as_ref().and_then(|it| unless_panicked(|| it.support())),
+            elicitation: self
+                .elicitor
+                .as_ref()
+                .and_then(|it| unless_panicked(|| elicitation_support(&**it))),
             ..ClientCapabilities::default()
         }
     }
 }
 
+/// Returns the elicitation modes that are declared to servers. A person must see the host of a URL,
+/// and a build without the feature `http` has no parser to find it.
+pub(crate) fn elicitation_support(elicitor: &dyn Elicitor) -> ElicitationSupport {
+    let support = elicitor.support();
+    ElicitationSupport { url: support.url && cfg!(feature = "http"), ..support }
+}
+
 fn unless_panicked<T>(support: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(support)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct DeclinesAll;
+
+    impl Elicitor for DeclinesAll {
+        fn support(&self) -> ElicitationSupport {
+            ElicitationSupport { form: true, url: true }
+        }
+
+        fn elicit(&self, _request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
+            Box::pin(std::future::ready(ElicitationAnswer::Decline))
+        }
+    }
+
+    #[test]
+    fn url_elicitation_is_declared_only_if_urls_can_be_parsed() {
+        let elicitor: Option<Arc<dyn Elicitor>> = Some(Arc::new(DeclinesAll));
+        let features = ClientFeatures { elicitor, ..ClientFeatures::default() };
+        let expected = ElicitationSupport { form: true, url: cfg!(feature = "http") };
+        assert_eq!(features.capabilities().elicitation, Some(expected));
+    }
 }

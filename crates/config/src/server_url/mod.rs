@@ -3,14 +3,33 @@
 //!
 //! Two parsers of one text are an attack: in `http://127.0.0.1\@api.example/` a search for `@`
 //! finds another host than an HTTP client. So only this folder parses the text of an address.
+//!
+//! Without the feature `http` there is no parser: addresses are neither shown nor contacted
+//! (`opaque`).
 
+mod error;
+#[cfg(not(feature = "http"))]
+mod opaque;
+#[cfg(feature = "http")]
 mod parse;
+#[cfg(feature = "http")]
 mod render;
 mod secrets;
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests;
+mod written;
 
-pub use parse::{ForbiddenCharacter, ServerLocation, ServerUrl, ServerUrlError};
-pub use render::redact_url;
-pub(crate) use render::{check_written, render_written};
+#[cfg(not(feature = "http"))]
+use opaque as address;
+#[cfg(feature = "http")]
+use render as address;
+
+pub use address::redact_url;
+pub(crate) use address::render_written;
+pub use error::{ForbiddenCharacter, ServerUrlError};
+#[cfg(not(feature = "http"))]
+pub use opaque::ServerUrl;
+#[cfg(feature = "http")]
+pub use parse::{ServerLocation, ServerUrl};
 pub use secrets::{credentials_of_url, secrets_of_url};
+pub(crate) use written::check_written;

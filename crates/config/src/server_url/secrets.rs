@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::render::secret_parts;
+use super::address::secret_parts;
 use crate::secret::names_a_secret;
 
 /// The parts of an address that may be secrets, as written. A part that is missing is empty.

@@ -74,6 +74,11 @@ fn a_wrong_type_or_value_names_the_valid_ones() {
         "keychain",
         "\"credentials.store\" cannot be \"keychain\" yet: Wharf does not support it (use one of auto, file)",
     );
+}
+
+#[cfg(feature = "discovery")]
+#[test]
+fn an_unknown_program_is_refused_with_a_similar_one() {
     check(
         "discovery.disabled",
         ["cursr"],

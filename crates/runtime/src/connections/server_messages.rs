@@ -22,7 +22,9 @@ use wharf_protocol::view::{
 
 use super::shared::Shared;
 use crate::call_context::CallContext;
-use crate::client_features::{ClientFeatures, ElicitationRequest, SamplingRequest};
+use crate::client_features::{
+    ClientFeatures, ElicitationRequest, SamplingRequest, elicitation_support,
+};
 use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
 use crate::resolve::Secrets;
@@ -180,7 +182,7 @@ impl ServerMessageHandler {
         let Some(elicitor) = self.client_features.elicitor.clone() else {
             return reject_method("elicitation/create");
         };
-        let support = elicitor.support();
+        let support = elicitation_support(&*elicitor);
         let is_url = match elicitation.mode() {
             ElicitationMode::Form { .. } if support.form => false,
             ElicitationMode::Url { .. } if support.url => true,

@@ -19,7 +19,7 @@ use wharf_protocol::view::send::ElicitationAnswer;
 use wharf_protocol::view::{Elicitation, ElicitationMode, UrlElicitationRequired};
 
 use crate::call_context::CallContext;
-use crate::client_features::{ClientFeatures, ElicitationRequest};
+use crate::client_features::{ClientFeatures, ElicitationRequest, elicitation_support};
 
 /// The maximum number of URLs that a call may require.
 const MAX_URLS: usize = 8;
@@ -115,7 +115,8 @@ async fn ask_for_each(
 ) -> bool {
     let RequiredUrls { server, sent, context, .. } = required;
     let urls = urls_of(required);
-    let elicitor = client_features.elicitor.as_ref().filter(|elicitor| elicitor.support().url);
+    let elicitor = client_features.elicitor.as_ref();
+    let elicitor = elicitor.filter(|elicitor| elicitation_support(&***elicitor).url);
     let Some(elicitor) = elicitor.filter(|_| (1..=MAX_URLS).contains(&urls.len())) else {
         return false;
     };
