@@ -23,20 +23,28 @@ pub(crate) const PROTOCOL: PackageFeatures = PackageFeatures {
 /// The runtime.
 pub(crate) const RUNTIME: PackageFeatures = PackageFeatures {
     package: "wharf",
-    features: &["http", "tls", "serve", "thinking", "schema-validation", "otel"],
+    features: &["discovery", "http", "tls", "serve", "thinking", "schema-validation", "otel"],
 };
 
+/// The definitions of servers.
+pub(crate) const CONFIG: PackageFeatures =
+    PackageFeatures { package: "wharf-config", features: &["discovery", "http"] };
+
 /// The tests of the build that has only servers on stdio.
-pub(crate) const STDIO_TESTS: [&str; 11] = [
+pub(crate) const STDIO_TESTS: [&str; 15] = [
     "test",
     "--package",
     "wharf",
+    "--package",
+    "wharf-config",
     "--package",
     "wharf-protocol",
     "--no-default-features",
     "--locked",
     "--no-fail-fast",
     "--lib",
+    "--test",
+    "own_files",
     "--test",
     "without_http",
 ];
@@ -58,7 +66,7 @@ pub(crate) const STDIO_PACKAGES: [&str; 12] = [
 ];
 
 /// How many packages that build may need, its own included.
-pub(crate) const MOST_PACKAGES: usize = 106;
+pub(crate) const MOST_PACKAGES: usize = 80;
 
 impl PackageFeatures {
     /// Describes the check in one line.

@@ -147,6 +147,12 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
             missing,
         ),
         feature_lints("features of the runtime", &features::RUNTIME, installed("clippy"), missing),
+        feature_lints(
+            "features of the definitions",
+            &features::CONFIG,
+            installed("clippy"),
+            missing,
+        ),
         Check::run("tests without features", &features::STDIO_TESTS),
         Check::run("the example with rig", &RIG),
         Check {
@@ -333,10 +339,11 @@ doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,whar
 a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 features of the protocol: cargo clippy --package wharf-protocol --no-default-features, with none and with one each of http, tls, serve, serve-http, skills
-features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of http, tls, serve, thinking, schema-validation, otel
-tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of discovery, http, tls, serve, thinking, schema-validation, otel
+features of the definitions: cargo clippy --package wharf-config --no-default-features, with none and with one each of discovery, http
+tests without features: cargo test --package wharf --package wharf-config --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test own_files --test without_http
 the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
-packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
+packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 80 packages
 dependencies: cargo deny check bans licenses sources",
         );
     }
@@ -357,9 +364,10 @@ a panic in the release profile: cargo run --profile release-check --locked --pac
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 features of the protocol: skipped, clippy is not installed (`rustup component add clippy`)
 features of the runtime: skipped, clippy is not installed (`rustup component add clippy`)
-tests without features: cargo test --package wharf --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test without_http
+features of the definitions: skipped, clippy is not installed (`rustup component add clippy`)
+tests without features: cargo test --package wharf --package wharf-config --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test own_files --test without_http
 the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
-packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 106 packages
+packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 80 packages
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
     }
@@ -381,8 +389,8 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
         assert_eq!(
             kinds,
             [
-                "fail", "fail", "run", "fail", "run", "run", "run", "run", "fail", "fail", "run",
-                "run", "skip"
+                "fail", "fail", "run", "fail", "run", "run", "run", "run", "fail", "fail", "fail",
+                "run", "run", "skip"
             ]
         );
     }
