@@ -13,6 +13,10 @@ pub use message::{Notification, RpcError, code};
 pub use read::EnvelopeViolation;
 
 pub(crate) use message::{Message, Request, Response};
-pub(crate) use read::{Malformed, Received, read, read_leniently};
+#[cfg(feature = "serve")]
+pub(crate) use read::Malformed;
+#[cfg(any(feature = "http", feature = "serve", test, fuzzing))]
+pub(crate) use read::read;
+pub(crate) use read::{Received, read_leniently};
 pub(crate) use write::request_with;
 pub use write::{failure, notification, request, success};

@@ -66,6 +66,7 @@ pub enum EnvelopeViolation {
 ///
 /// Bytes that are not UTF-8 are replaced, so that one invalid character does not lose a whole
 /// response.
+#[cfg(any(feature = "http", feature = "serve", test, fuzzing))]
 #[expect(clippy::needless_pass_by_value, reason = "the text is handed over; its parts share it")]
 pub(crate) fn read(text: Bytes) -> Result<Received, Malformed> {
     let mut violations = Vec::new();

@@ -37,6 +37,7 @@ static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"_meta\
 ///
 /// Existing entries keep their position; a new entry replaces an existing one with the same key.
 /// Of new entries with the same key the last counts. Parameters that are not an object are dropped.
+#[cfg(any(feature = "serve", test, fuzzing))]
 pub(crate) fn with_meta(params: Option<&Json>, entries: &[(&str, &str)]) -> Json {
     if entries.is_empty() {
         return Json::trusted(object_text(params.map_or("{}", Json::as_str)).to_owned());

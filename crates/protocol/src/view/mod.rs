@@ -53,7 +53,9 @@ pub use tool_result::{Completion, ToolResult};
 pub use violation::ProtocolViolation;
 
 pub(crate) use input_request::InputRequest;
-pub(crate) use meta::{meta_object, push_with_meta, with_meta};
+#[cfg(any(feature = "serve", test, fuzzing))]
+pub(crate) use meta::with_meta;
+pub(crate) use meta::{meta_object, push_with_meta};
 pub(crate) use task::TaskStatus;
 pub(crate) use tool_result::ResultType;
 pub(crate) use violation::ViolationKind;

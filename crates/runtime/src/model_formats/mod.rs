@@ -31,7 +31,7 @@ pub use result_limits::ResultLimits;
 pub use strict_schema::{NotStrict, NotStrictReason};
 pub use tool_slice::{StrictTools, ToolSlice};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema-validation"))]
 mod tests;
 
 /// Removes a key; the others keep their order.

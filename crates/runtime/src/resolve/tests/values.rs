@@ -1,5 +1,6 @@
 //! Tests of values: commands, variables and literals, and the messages for unresolved ones.
 
+#[cfg(feature = "http")]
 use insta::assert_snapshot;
 
 use super::World;
