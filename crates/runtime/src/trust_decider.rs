@@ -149,7 +149,7 @@ mod tests {
         std::fs::create_dir_all(home.join(".wharf")).unwrap();
         std::fs::create_dir_all(&project).unwrap();
         let servers = r#"{"mcpServers":{"yes":{"command":"a"},"no":{"command":"b"}}}"#;
-        wharf_config::store::write(&project.join(".mcp.json"), servers).unwrap();
+        wharf_config::store::write(&project.join(".wharf/mcp.json"), servers).unwrap();
         Arc::new(Env::new(Platform::HOST, &project).with_home(&home))
     }
 

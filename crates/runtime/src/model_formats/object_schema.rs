@@ -125,14 +125,17 @@ fn required_in_order(schema: &Map<String, Value>) -> impl Iterator<Item = &str> 
 mod tests {
     use super::*;
 
+    /// Compares values: the order of the members depends on a feature of `serde_json`.
     fn check(schema: &str, expected: &str) {
-        assert_eq!(object_schema(&schema.parse().unwrap()).as_str(), expected, "{schema}");
+        let value = |json: &Json| json.decode::<Value>().unwrap();
+        let expected = value(&expected.parse().unwrap());
+        assert_eq!(value(&object_schema(&schema.parse().unwrap())), expected, "{schema}");
     }
 
     #[test]
     fn a_plain_object_stays_unchanged() {
         let schema = r#"{ "z":1e400, "type":"object","properties":{"a":{"anyOf":[]}}}"#;
-        check(schema, schema);
+        assert_eq!(object_schema(&schema.parse().unwrap()).as_str(), schema);
     }
 
     #[test]

@@ -137,5 +137,6 @@ fn error_type(reason: CallErrorReason) -> &'static str {
         CallErrorReason::InvalidResponse => "invalid_response",
         CallErrorReason::Unanswered => "unanswered",
         CallErrorReason::Unsendable => "unsendable",
+        CallErrorReason::ToolFailed => TOOL_ERROR,
     }
 }
