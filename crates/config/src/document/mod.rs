@@ -8,7 +8,8 @@ mod line_index;
 mod node;
 #[cfg(test)]
 mod outline;
-#[cfg(all(test, feature = "discovery"))]
+#[cfg(test)]
+#[cfg(feature = "discovery")]
 mod properties;
 mod toml;
 mod unique_keys;

@@ -15,7 +15,8 @@ mod parse;
 #[cfg(feature = "http")]
 mod render;
 mod secrets;
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
+#[cfg(feature = "http")]
 mod tests;
 mod written;
 

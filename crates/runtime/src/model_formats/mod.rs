@@ -31,7 +31,8 @@ pub use result_limits::ResultLimits;
 pub use strict_schema::{NotStrict, NotStrictReason};
 pub use tool_slice::{StrictTools, ToolSlice};
 
-#[cfg(all(test, feature = "schema-validation"))]
+#[cfg(test)]
+#[cfg(feature = "schema-validation")]
 mod tests;
 
 /// Removes a key; the others keep their order.

@@ -25,11 +25,13 @@ const CALL: &str = "tools/call";
 /// Sets the protocol version and the transport.
 pub(crate) fn set_peer(span: &Span, peer: &Peer) {
     span.set_attribute("mcp.protocol.version", peer.revision().as_str());
-    if peer.transport() == "stdio" {
-        span.set_attribute("network.transport", "pipe");
-    } else {
-        span.set_attribute("network.transport", "tcp");
-        span.set_attribute("network.protocol.name", "http");
+    match peer.transport() {
+        "http" | "sse" => {
+            span.set_attribute("network.transport", "tcp");
+            span.set_attribute("network.protocol.name", "http");
+        }
+        // The program may have opened any channel, but to Wharf it is a pipe.
+        _ => span.set_attribute("network.transport", "pipe"),
     }
 }
 
@@ -112,7 +114,7 @@ pub(crate) fn set_tool_error(span: &Span) {
     set_error(span, TOOL_ERROR);
 }
 
-/// Sets the error type; never to text of a server.
+/// Sets the error type, which must not be text of a server.
 pub(crate) fn set_error(span: &Span, kind: impl Into<opentelemetry::Value>) {
     span.set_attribute("error.type", kind);
     span.set_status(Status::error(""));

@@ -225,7 +225,11 @@ mod tests {
             account: None,
         };
         let rendered = format!("{wanted:?}");
-        let shown = if cfg!(feature = "http") { "https://a.example/?•••" } else { "https://•••" };
+        let shown = if cfg!(feature = "http") {
+            "https://a.example/?•••"
+        } else {
+            "https://•••"
+        };
         assert!(rendered.contains(shown) && !rendered.contains("hunter2"), "{rendered}");
     }
 }

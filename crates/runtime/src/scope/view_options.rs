@@ -8,7 +8,7 @@ use crate::approval::Approver;
 use crate::call_context::CallContext;
 use crate::tools::pattern::{NamePattern, ToolPattern};
 
-/// The options of a [`View`](super::View).
+/// The options of a [`View`](crate::View).
 #[derive(Clone, Default)]
 pub struct ViewOptions {
     pub(super) servers: Option<Arc<[NamePattern]>>,
