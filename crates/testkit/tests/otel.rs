@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tracing::Instrument;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::layer::SubscriberExt;
-use wharf::config::{Env, LoadOptions, Platform};
+use wharf::config::{Env, Platform};
 use wharf::protocol::Json;
-use wharf::{CallOptions, Options, discover_and_load_mcp_tools};
+use wharf::{Options, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
 /// Calls a tool inside and outside a span of a trace, and returns the `_meta` of the calls.
@@ -25,9 +25,9 @@ async fn metas() -> Vec<Value> {
         .with_system_root(folder.path())
         .with_variable("WHARF_MCP_SERVERS", json!({ "fs": entry }).to_string());
     let options = Options::new(env).store_in_wharf_home().one_shot();
-    let loaded = discover_and_load_mcp_tools(folder.path(), options, LoadOptions::default()).await;
+    let loaded = discover_and_load_mcp_tools(folder.path(), options).await;
     let runtime = loaded.runtime.unwrap();
-    let (nothing, options) = (Json::object(), CallOptions::default());
+    let nothing = Json::object();
     let parent = SpanContext::new(
         TraceId::from(0xabc),
         SpanId::from(0xdef),
