@@ -46,6 +46,19 @@ fn a_server_of_the_program_needs_no_trust_and_has_no_file() {
 }
 
 #[test]
+fn a_person_decides_only_about_addresses_that_can_be_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = r#"{ "mcpServers": { "far": { "url": "https://a.example" }, "near": { "command": "x" } } }"#;
+    crate::store::write(&folder.path().join(".wharf/mcp.json"), servers).unwrap();
+    let env = Env::new(Platform::HOST, folder.path());
+    let catalog = load(&env, LoadOptions::default()).unwrap();
+    let names: Vec<&str> =
+        catalog.undecided().map(|server| server.definition.name.as_str()).collect();
+    let expected: &[&str] = if cfg!(feature = "http") { &["far", "near"] } else { &["near"] };
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn a_server_of_the_program_wins_its_name_over_every_definition() {
     let folder = tempfile::tempdir().unwrap();
     let mut catalog = loaded(

@@ -65,11 +65,15 @@ impl TrustReview {
 }
 
 impl Catalog {
-    /// Returns the servers of a project that nobody has decided about.
+    /// Returns the servers of a project that nobody has decided about; in a build without the
+    /// feature `http`, only those without an address.
     pub fn undecided(&self) -> impl Iterator<Item = &Server> {
         let is_open =
             |it: &&Server| it.state == DefinitionState::Untrusted && it.trust != Trust::Refused;
-        self.servers.iter().filter(is_open)
+        // Such a build does not show addresses, and other programs use the decisions that it saves.
+        let is_visible =
+            |it: &&Server| cfg!(feature = "http") || it.definition.fields.url.is_none();
+        self.servers.iter().filter(is_open).filter(is_visible)
     }
 
     /// Trusts a server that was reviewed. Nothing is stored: only this catalog changes.
