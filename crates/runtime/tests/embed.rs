@@ -8,6 +8,7 @@ mod embed {
     mod builder;
     mod calls;
     mod events;
+    mod names;
     mod own_transports;
     mod views;
     mod world;

@@ -234,6 +234,8 @@ impl ClientHandler for ServerMessageHandler {
             "notifications/resources/updated" => {
                 let uri = params.get("uri").filter(|uri| uri.as_str().len() <= MAX_URI);
                 if let Some(uri) = uri.and_then(|uri| uri.to_text()) {
+                    // A server may repeat a secret in it.
+                    let uri = self.secrets.redact(&uri);
                     self.send(Event::ResourceUpdated { server, uri });
                 }
             }

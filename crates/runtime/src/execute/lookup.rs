@@ -32,25 +32,39 @@ impl Runtime {
         let registry = snapshot.registry();
         let narrowed = match registry.find(name) {
             // The usual case needs no list of the tools in the scope.
-            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) if scope.allows(tool) => {
+            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool)
+                if scope.allows(tool) && !self.is_of_another_server(name, tool, &snapshot) =>
+            {
                 return Ok(Arc::clone(tool));
             }
             _ if scope.allows_everything() => Arc::clone(registry),
             _ => Arc::new(registry.narrowed(|tool| scope.allows(tool))),
         };
         match narrowed.find(name) {
-            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool) => Ok(Arc::clone(tool)),
+            ToolMatch::Tool(tool) | ToolMatch::Hidden(tool)
+                if !self.is_of_another_server(name, tool, &snapshot) =>
+            {
+                Ok(Arc::clone(tool))
+            }
             ToolMatch::Ambiguous(tools) => {
                 let names: Vec<&str> =
                     tools.iter().take(MAX_NAMED).map(|tool| tool.name()).collect();
                 Err((CallError::ambiguous_tool(name, &names), CallDetails::without_server(name)))
             }
-            ToolMatch::Unknown => {
+            ToolMatch::Tool(_) | ToolMatch::Hidden(_) | ToolMatch::Unknown => {
                 let nearest = narrowed.nearest(name);
                 let wanted = NotFound { text: name, snapshot: &snapshot, scope, nearest };
                 Err(self.not_found(&wanted, limit))
             }
         }
+    }
+
+    /// Tells whether a text is the raw name of a tool, but names another server as in `server.tool`.
+    /// While that server is not connected, its calls must not reach the one with the raw name.
+    fn is_of_another_server(&self, text: &str, tool: &Tool, snapshot: &Snapshot) -> bool {
+        tool.tool() == text
+            && tool.name() != text
+            && self.servers_named(text, snapshot).iter().any(|named| named != tool.server())
     }
 
     /// Returns why no tool has this name: the server that it names is not connected, or does not

@@ -94,6 +94,9 @@ impl Registry {
 
     /// Finds a tool by its assigned name, else by `server/tool`, `server.tool`, `server tool` or
     /// `mcp__server__tool` with the raw names, else by a raw name that only one server has.
+    ///
+    /// A server may give a tool any raw name, also the path of another server's tool. So a text that
+    /// is a path or an assigned name is never a raw name.
     pub fn find(&self, name: &str) -> ToolMatch<'_> {
         for tools in [&self.tools, &self.hidden] {
             if let Ok(index) = tools.binary_search_by(|tool| tool.name().cmp(name)) {
@@ -105,7 +108,7 @@ impl Registry {
             alias::strip_server_name(name, tool.server().as_str()) == Some(tool.tool())
         };
         let mut meant: Vec<&Arc<Tool>> = all().filter(is_alias).collect();
-        if meant.is_empty() {
+        if meant.is_empty() && !name.contains('/') && !name.starts_with("mcp_") {
             meant = all().filter(|tool| tool.tool() == name).collect();
         }
         match meant[..] {
