@@ -264,13 +264,14 @@ impl Runtime {
         self.wait_for_outcome(server).await
     }
 
-    /// Returns the approvals that count for more than one call, permanent ones first.
+    /// Returns the approvals that count for more than one call: permanent ones, then those of the
+    /// session, then those of views that still exist.
     pub async fn approvals(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
         self.0.scope.approvals.all().await
     }
 
-    /// Removes the approvals of a server, or of one of its tools, session and permanent ones alike,
-    /// and returns what was removed. The next call needs approval again.
+    /// Removes the approvals of a server, or of one of its tools, and returns what was removed:
+    /// permanent ones, those of the session, and those of views. The next call needs approval again.
     ///
     /// Removing one tool from the approval of a whole server limits that approval to the tools that
     /// were used so far.

@@ -10,6 +10,7 @@ mod embed {
     mod events;
     mod names;
     mod own_transports;
+    mod view_approvals;
     mod views;
     mod world;
 }

@@ -33,6 +33,8 @@ pub(crate) enum ApprovalStoreError {
     NoHome,
     #[error("the tool is not pinned, so the approval cannot be bound to it")]
     NotPinned,
+    #[error("only answers of the runtime's own approver are stored")]
+    OfView,
     #[error("\"approvals.json\" is malformed (line {line})")]
     Malformed { line: usize },
     #[error(transparent)]

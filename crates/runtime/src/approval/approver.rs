@@ -126,15 +126,23 @@ impl ApprovalAnswer {
 }
 
 /// How long an approval counts.
+///
+/// An approval counts only where the approver that gave it decides. An answer of the runtime's
+/// approver counts for the runtime and for the views that use this approver, but not instead of an
+/// approver of a view: that one is asked for itself. If several approvers must agree to a call, no
+/// answer counts for later calls unless all have agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalLifetime {
     /// As long as the view that made the call, for that view and the views made from it. For a call
     /// of the runtime itself, the same as [`ApprovalLifetime::Session`].
     View,
-    /// Until the runtime ends.
+    /// Until the runtime ends. From an approver of a view: as long as the view that the approver
+    /// was set for, for that view and the views made from it.
     Session,
-    /// Until the definition or the tool changes, also in later runs.
+    /// Until the definition or the tool changes, also in later runs. From an approver of a view: the
+    /// same as [`ApprovalLifetime::Session`], and
+    /// [`Event::Problem`](crate::Event::Problem) says so.
     Permanent,
 }
 

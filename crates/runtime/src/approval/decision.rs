@@ -3,10 +3,11 @@
 //! Annotations of a tool count only if the tool is live and pinned. A call that a person typed
 //! needs no approval, but `deny` and withheld tools also apply to it. Without an approver, a call
 //! that needs approval is denied. A call of a view needs the agreement of the approver of the view,
-//! and of those of the views that it was made from.
+//! and of those of the views that it was made from. Each of them agrees by an earlier answer of its
+//! own or is asked, and an answer is stored only when all have agreed.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use wharf_config::text::clip;
@@ -14,7 +15,8 @@ use wharf_config::{Approval, Problem, ServerName};
 
 use super::approval_store::{ApprovalStore, ApprovalStoreError};
 use super::approver::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin};
-use super::grants::Grants;
+use super::grants::GrantCheck;
+use super::view_approver::{GrantedViews, ViewApprover};
 use crate::call::clip_message;
 use crate::call::{CallError, CallErrorReason};
 use crate::event::{Event, EventSender};
@@ -38,34 +40,14 @@ pub(crate) struct ProposedCall {
 #[derive(Clone)]
 pub(crate) struct Approvals {
     store: Arc<ApprovalStore>,
-    /// All of these must agree; the first belongs to the runtime or the view itself.
+    /// The approvals that count for one view each.
+    views: Arc<GrantedViews>,
+    /// All of these must agree; the first decides for the runtime or the view itself.
     approvers: Vec<Arc<ViewApprover>>,
     /// How the host can be told not to ask, for example ``the flag `--yes` ``. Part of a hint.
     bypass_hint: Option<Arc<str>>,
     /// Gets a problem for each answer that could not be stored.
     events: EventSender,
-}
-
-/// An approver, and its answers that count for one view.
-struct ViewApprover {
-    approver: Option<Arc<dyn Approver>>,
-    grants: Mutex<Grants>,
-    /// The same approver in the view that this view was made from: what it approved there counts.
-    above: Option<Arc<Self>>,
-}
-
-impl ViewApprover {
-    fn new(approver: Option<Arc<dyn Approver>>, above: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { approver, grants: Mutex::default(), above })
-    }
-
-    /// Tells whether an earlier answer for this view, or for one above it, covers a call.
-    fn has_approved(&self, call: &ProposedCall) -> bool {
-        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_covered = !grants.grants.is_empty() && grants.check_and_pin(call).is_covered();
-        drop(grants);
-        is_covered || self.above.as_ref().is_some_and(|above| above.has_approved(call))
-    }
 }
 
 impl Approvals {
@@ -75,41 +57,36 @@ impl Approvals {
         approver: Option<Arc<dyn Approver>>,
         events: EventSender,
     ) -> Self {
-        let approvers = vec![ViewApprover::new(approver, None)];
-        Self { store: Arc::new(store), approvers, bypass_hint: None, events }
+        let approvers = vec![ViewApprover::of_runtime(approver)];
+        let (store, views) = (Arc::new(store), Arc::default());
+        Self { store, views, approvers, bypass_hint: None, events }
     }
 
     /// Returns the approvals of a view of the runtime. The approver of the view replaces that of
     /// the runtime.
     pub(crate) fn of_view(&self, approver: Option<Arc<dyn Approver>>) -> Self {
         match approver {
-            Some(own) => {
-                Self { approvers: vec![ViewApprover::new(Some(own), None)], ..self.clone() }
-            }
-            None => self.with_same_approver(),
+            Some(own) => Self { approvers: vec![ViewApprover::of_view(own)], ..self.clone() },
+            None => self.of_narrower_view(None),
         }
     }
 
     /// Returns the approvals of a view that is made from the view of these. Its own approver can
     /// deny more calls, and allow no more.
     pub(crate) fn of_narrower_view(&self, approver: Option<Arc<dyn Approver>>) -> Self {
-        let Some(own) = approver else { return self.with_same_approver() };
-        let own = ViewApprover::new(Some(own), None);
-        let approvers = std::iter::once(own).chain(self.approvers.iter().cloned()).collect();
-        Self { approvers, ..self.clone() }
-    }
-
-    fn with_same_approver(&self) -> Self {
-        let mut approvers = self.approvers.clone();
-        if let Some(first) = approvers.first_mut() {
-            *first = ViewApprover::new(first.approver.clone(), Some(Arc::clone(first)));
-        }
-        Self { approvers, ..self.clone() }
+        let own = approver.map(ViewApprover::of_view).into_iter();
+        let above = self.approvers.iter().map(ViewApprover::in_view_below);
+        Self { approvers: own.chain(above).collect(), ..self.clone() }
     }
 
     /// Returns the stored approvals.
     pub(crate) fn store(&self) -> &Arc<ApprovalStore> {
         &self.store
+    }
+
+    /// Returns the approvals that count for one view each.
+    pub(super) fn views(&self) -> &Arc<GrantedViews> {
+        &self.views
     }
 
     /// Sets the text that tells a person how to allow calls without being asked.
@@ -130,21 +107,32 @@ impl Approvals {
         if let Some(no) = denied_by_settings(&call) {
             return Err(no);
         }
-        if caller == CallOrigin::Person
-            || is_allowed_by_policy(&call)
-            || self.is_approved_earlier(&call).await
-        {
+        if caller == CallOrigin::Person || is_allowed_by_policy(&call) {
             return Ok(());
         }
+        let mut answers = Vec::new();
         for approver in &self.approvers {
-            if !approver.has_approved(&call) {
-                self.ask(approver, &call).await?;
+            if !self.has_approved_earlier(approver, &call).await
+                && let Some((scope, lifetime)) = self.ask(approver, &call).await?
+            {
+                answers.push((approver, scope, lifetime));
+            }
+        }
+        // An answer to a call that another approver denies must not count for the next call.
+        for (approver, scope, lifetime) in answers {
+            if let Err(error) = self.remember(approver, &call, scope, lifetime).await {
+                self.report(&call, &error);
             }
         }
         Ok(())
     }
 
-    async fn ask(&self, own: &Arc<ViewApprover>, call: &ProposedCall) -> Result<(), CallError> {
+    /// Asks an approver, and returns for what else its yes counts.
+    async fn ask(
+        &self,
+        own: &ViewApprover,
+        call: &ProposedCall,
+    ) -> Result<Option<(GrantScope, ApprovalLifetime)>, CallError> {
         let Some(approver) = &own.approver else { return Err(self.no_approver(call)) };
         let approval = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
         // An approver that panics has not approved; only this call fails.
@@ -152,19 +140,24 @@ impl Approvals {
             let message = "the call was not approved: the approver failed";
             return Err(CallError::not_run(CallErrorReason::Denied, message));
         };
-        let (scope, lifetime) = match answer {
-            ApprovalAnswer::Yes => return Ok(()),
-            ApprovalAnswer::No { reason } => return Err(denied(reason.as_deref())),
-            ApprovalAnswer::AlwaysTool(lifetime) => (GrantScope::Tool, lifetime),
-            ApprovalAnswer::AlwaysServer(lifetime) => (GrantScope::Server, lifetime),
-        };
-        if let Err(error) = self.remember(own, call, scope, lifetime).await {
-            self.report(call, &error);
+        match answer {
+            ApprovalAnswer::Yes => Ok(None),
+            ApprovalAnswer::No { reason } => Err(denied(reason.as_deref())),
+            ApprovalAnswer::AlwaysTool(lifetime) => Ok(Some((GrantScope::Tool, lifetime))),
+            ApprovalAnswer::AlwaysServer(lifetime) => Ok(Some((GrantScope::Server, lifetime))),
         }
-        Ok(())
     }
 
-    async fn is_approved_earlier(&self, call: &ProposedCall) -> bool {
+    /// Tells whether an earlier answer of this approver covers a call.
+    async fn has_approved_earlier(&self, own: &Arc<ViewApprover>, call: &ProposedCall) -> bool {
+        match own.check(call) {
+            GrantCheck::NotCovered if own.owner().is_runtime() => self.is_stored(call).await,
+            check => check.is_covered(),
+        }
+    }
+
+    /// Tells whether an answer of the runtime's approver for the session or for good covers a call.
+    async fn is_stored(&self, call: &ProposedCall) -> bool {
         if !self.store.has_file() {
             return self.store.allow(call);
         }
@@ -175,17 +168,26 @@ impl Approvals {
 
     async fn remember(
         &self,
-        own: &ViewApprover,
+        own: &Arc<ViewApprover>,
         call: &ProposedCall,
         scope: GrantScope,
         lifetime: ApprovalLifetime,
     ) -> Result<(), ApprovalStoreError> {
-        if lifetime == ApprovalLifetime::View {
-            if call.pin.is_none() {
-                return Err(ApprovalStoreError::NotPinned);
-            }
-            own.grants.lock().unwrap_or_else(PoisonError::into_inner).add(call, scope);
+        if call.pin.is_none() {
+            return Err(ApprovalStoreError::NotPinned);
+        }
+        if lifetime == ApprovalLifetime::View && !own.is_runtime() {
+            self.views.add(own, call, scope);
             return Ok(());
+        }
+        let owner = own.owner();
+        own.unpin_below(owner, call);
+        if !owner.is_runtime() {
+            self.views.add(owner, call, scope);
+            return match lifetime {
+                ApprovalLifetime::Permanent => Err(ApprovalStoreError::OfView),
+                ApprovalLifetime::View | ApprovalLifetime::Session => Ok(()),
+            };
         }
         let (store, call) = (Arc::clone(&self.store), call.clone());
         // Another process may hold the lock for a while.
@@ -198,6 +200,7 @@ impl Approvals {
     fn report(&self, call: &ProposedCall, error: &ApprovalStoreError) {
         let scope = match error {
             ApprovalStoreError::NotPinned => "this call",
+            ApprovalStoreError::OfView => "this view",
             _ => "this session",
         };
         let server = ServerName::new(call.request.server.as_str());

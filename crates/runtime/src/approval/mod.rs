@@ -11,6 +11,7 @@ mod decision;
 mod grants;
 mod policy;
 mod revoke;
+mod view_approver;
 
 pub use approver::{
     AllowAll, ApprovalAnswer, ApprovalLifetime, ApprovalRequest, Approver, CallOrigin, DenyAll,

@@ -37,7 +37,9 @@ impl ApprovalsError {
             ApprovalStoreError::Malformed { .. } => {
                 "correct the file or delete it; until then it is ignored".to_owned()
             }
-            ApprovalStoreError::NoHome | ApprovalStoreError::NotPinned => {
+            ApprovalStoreError::NoHome
+            | ApprovalStoreError::NotPinned
+            | ApprovalStoreError::OfView => {
                 "give the runtime a folder to store approvals in".to_owned()
             }
         }
@@ -45,19 +47,26 @@ impl ApprovalsError {
 }
 
 impl Approvals {
-    /// Returns all stored approvals, permanent ones first.
+    /// Returns all approvals: permanent ones, then those of the session, then those of views.
     pub(crate) async fn all(&self) -> Result<Vec<RememberedApproval>, ApprovalsError> {
-        self.with_store(ApprovalStore::all).await
+        let mut all = self.with_store(ApprovalStore::all).await?;
+        all.extend(self.views().all());
+        Ok(all)
     }
 
-    /// Revokes the approvals of a server, or of one tool of it.
+    /// Revokes the approvals of a server, or of one tool of it, also those of views.
     pub(crate) async fn revoke(
         &self,
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<RememberedApproval>, ApprovalsError> {
+        // Those of views are revoked even if the file cannot be changed.
+        let of_views = self.views().revoke(server, tool);
         let (server, tool) = (server.to_owned(), tool.map(str::to_owned));
-        self.with_store(move |store| store.revoke(&server, tool.as_deref())).await
+        let mut taken =
+            self.with_store(move |store| store.revoke(&server, tool.as_deref())).await?;
+        taken.extend(of_views);
+        Ok(taken)
     }
 
     /// Runs `work` on a blocking thread, because it may wait for another process.

@@ -39,7 +39,13 @@ impl ViewOptions {
         self
     }
 
-    /// Sets the approver of calls.
+    /// Sets the approver of calls. In a view of the runtime it replaces that of the runtime; in a
+    /// view of a view it is asked first, and those of the views above must agree, too.
+    ///
+    /// What other approvers have approved for the session or for good does not count for it, and
+    /// what it approves counts only where it decides: in this view and in views made from it. A view
+    /// without its own approver shares that of the view or runtime that it was made from, with
+    /// everything that was approved there. See [`ApprovalLifetime`](crate::ApprovalLifetime).
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));

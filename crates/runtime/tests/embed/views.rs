@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::json;
-use wharf::approval::{AllowAll, ApprovalAnswer, ApprovalLifetime, ApprovalRequest, DenyAll};
+use wharf::approval::{AllowAll, ApprovalAnswer, ApprovalRequest, DenyAll};
 use wharf::call::CallErrorReason;
 use wharf::config::Approval;
 use wharf::{CallContext, Event, Runtime, View, ViewOptions};
@@ -14,18 +14,6 @@ use super::world::{CallCount, LIMIT, notes, start_with_notes};
 
 fn names(view: &View) -> Vec<String> {
     view.tools().iter().map(|tool| tool.tool().to_owned()).collect()
-}
-
-/// Returns an approver that records the tools it was asked about, and gives always one answer.
-fn recorder(
-    asked: &Arc<Mutex<Vec<String>>>,
-    answer: &ApprovalAnswer,
-) -> impl wharf::approval::Approver + use<> {
-    let (asked, answer) = (Arc::clone(asked), answer.clone());
-    move |request: ApprovalRequest| {
-        asked.lock().unwrap().push(request.tool);
-        std::future::ready(answer.clone())
-    }
 }
 
 #[tokio::test]
@@ -106,39 +94,6 @@ async fn the_approver_of_a_view_replaces_that_of_the_runtime_and_deeper_views_ca
     let inherited = runtime.view(ViewOptions::new());
     assert!(inherited.call("notes/write_note", ()).await.is_error);
     assert_eq!(calls.get(), 1);
-    runtime.shutdown().await;
-}
-
-#[tokio::test]
-async fn an_answer_for_a_view_counts_in_that_view_and_below() {
-    let runtime = start_with_notes(&CallCount::default()).await;
-    let asked = Arc::default();
-    let always = ApprovalAnswer::AlwaysTool(ApprovalLifetime::View);
-    let approver: Arc<dyn wharf::approval::Approver> = Arc::new(recorder(&asked, &always));
-    let [first, second] =
-        [(), ()].map(|()| runtime.view(ViewOptions::new().approver(Arc::clone(&approver))));
-    for _ in 0..3 {
-        assert!(first.call("notes/write_note", ()).await.ok());
-    }
-    assert_eq!(asked.lock().unwrap().len(), 1, "asked once for this view");
-    let below = first.view(ViewOptions::new());
-    assert!(below.call("notes/write_note", ()).await.ok());
-    assert_eq!(asked.lock().unwrap().len(), 1, "the answer counts below");
-    assert!(second.call("notes/write_note", ()).await.ok());
-    assert_eq!(asked.lock().unwrap().len(), 2, "another view is asked for itself");
-    runtime.shutdown().await;
-}
-
-#[tokio::test]
-async fn an_answer_for_the_session_counts_in_every_view() {
-    let runtime = start_with_notes(&CallCount::default()).await;
-    let asked = Arc::default();
-    let always = ApprovalAnswer::AlwaysTool(ApprovalLifetime::Session);
-    let [first, second] =
-        [(), ()].map(|()| runtime.view(ViewOptions::new().approver(recorder(&asked, &always))));
-    assert!(first.call("notes/write_note", ()).await.ok());
-    assert!(second.call("notes/write_note", ()).await.ok());
-    assert_eq!(asked.lock().unwrap().len(), 1);
     runtime.shutdown().await;
 }
 
