@@ -100,7 +100,7 @@ pub enum Event {
         /// Which one.
         server: ServerName,
     },
-    /// A call has ended, successfully or not.
+    /// A call has ended, successfully or not. One whose future was dropped is cancelled.
     Called(Arc<CallRecord>),
 }
 

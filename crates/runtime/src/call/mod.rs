@@ -19,6 +19,7 @@ mod spill;
 
 pub use error::{CallError, CallErrorKind, CallErrorReason, CallPhase};
 pub use outcome::{CallDetails, Outcome};
+pub(crate) use phase_tracker::CallPhaseCell;
 pub use phase_tracker::PhaseTracker;
 pub use spill::{Attachment, ModelText, Quota, ResultStore, SpillError};
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -16,7 +16,7 @@ use super::execution::Execution;
 use super::options::{CallOptions, ToolRef};
 use crate::approval::CallOrigin;
 use crate::arguments::Arguments;
-use crate::call::{CallDetails, CallError, CallErrorReason, Outcome, PhaseTracker};
+use crate::call::{CallDetails, CallError, CallErrorReason, CallPhaseCell, Outcome, PhaseTracker};
 use crate::call_context::CallContext;
 use crate::runtime::Runtime;
 use crate::scope::Scope;
@@ -141,15 +141,16 @@ impl ToolCall {
         let began = Instant::now();
         self.options.context = self.options.context.take().or_else(|| self.scope.context.clone());
         let deadline = self.options.deadline.into_iter().chain(self.scope.max_call).min();
-        let tracker = self.options.phase_tracker.clone();
-        let mut called = None;
+        let phase = CallPhaseCell::new(&self.options.phase_tracker);
+        let called = OnceLock::new();
+        let dropped = RecordIfDropped { call: &self, phase: &phase, called: &called, began };
         let (result, details) = match deadline {
-            None => self.find_and_execute(&mut called).await,
+            None => self.find_and_execute(&called, &phase).await,
             Some(limit) => {
-                let call = self.find_and_execute(&mut called);
+                let call = self.find_and_execute(&called, &phase);
                 tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
-                    let error = CallError::deadline_reached(limit, tracker.phase());
-                    (Err(Box::new(error)), self.details_of(called.as_deref()))
+                    let error = CallError::deadline_reached(limit, phase.phase());
+                    (Err(Box::new(error)), self.details_of(called.get().map(|tool| &**tool)))
                 })
             }
         };
@@ -158,6 +159,8 @@ impl ToolCall {
             Ok(outcome) => Outcome { details, ..*outcome },
             Err(error) => Outcome::from_error(*error, details),
         };
+        // It ended, so it is recorded here.
+        std::mem::forget(dropped);
         self.runtime.announce_call(&outcome, self.options.context.as_ref());
         outcome
     }
@@ -165,7 +168,8 @@ impl ToolCall {
     /// Finds the tool, which is then in `called`, and executes the call.
     async fn find_and_execute(
         &self,
-        called: &mut Option<Arc<Tool>>,
+        called: &OnceLock<Arc<Tool>>,
+        phase: &CallPhaseCell,
     ) -> (Result<Box<Outcome>, Box<CallError>>, CallDetails) {
         let tool = match &self.tool {
             CalledTool::Tool(tool) if self.scope.allows(tool) => Arc::clone(tool),
@@ -182,9 +186,9 @@ impl ToolCall {
                 }
             }
         };
-        *called = Some(Arc::clone(&tool));
-        let result = self.execute(&tool).await;
-        let details = self.details_of(Some(&tool));
+        let tool = called.get_or_init(|| tool);
+        let result = self.execute(tool, phase).await;
+        let details = self.details_of(Some(tool));
         match result {
             Ok(result) => (Ok(Box::new(Outcome::from_result(&result, details.clone()))), details),
             Err(error) => (Err(Box::new(error)), details),
@@ -194,6 +198,7 @@ impl ToolCall {
     async fn execute(
         &self,
         tool: &Arc<Tool>,
+        phase: &CallPhaseCell,
     ) -> Result<wharf_protocol::view::ToolResult, CallError> {
         let arguments = self.arguments.clone().into_json();
         let arguments = arguments.map_err(|why| {
@@ -201,7 +206,8 @@ impl ToolCall {
             CallError::not_run(CallErrorReason::BadArguments, message)
         })?;
         let span = spans::call_span(tool, self.options.context.as_ref());
-        let execution = Execution::new(&self.runtime, &self.scope, Arc::clone(tool), &self.options);
+        let tool = Arc::clone(tool);
+        let execution = Execution::new(&self.runtime, &self.scope, tool, &self.options, phase);
         let execution = execution.run(arguments).instrument(span.clone());
         // A panic in a callback of the host, or in Wharf, costs this call alone.
         let result = AssertUnwindSafe(execution).catch_unwind().await;
@@ -222,6 +228,24 @@ impl ToolCall {
         let omitted = omitted.into_iter().flatten().map(|problem| problem.message.clone());
         let details = CallDetails::new(tool.server(), tool.tool(), tool.source());
         CallDetails { omitted: omitted.collect(), ..details }
+    }
+}
+
+/// Records a call whose future is dropped before it ends: it may have been sent.
+struct RecordIfDropped<'a> {
+    call: &'a ToolCall,
+    phase: &'a CallPhaseCell,
+    called: &'a OnceLock<Arc<Tool>>,
+    began: Instant,
+}
+
+impl Drop for RecordIfDropped<'_> {
+    fn drop(&mut self) {
+        let details = self.call.details_of(self.called.get().map(|tool| &**tool));
+        let details = CallDetails { duration: self.began.elapsed(), ..details };
+        let error = CallError::cancelled_in(self.phase.phase());
+        let outcome = Outcome::from_error(error, details);
+        self.call.runtime.announce_call(&outcome, self.call.options.context.as_ref());
     }
 }
 

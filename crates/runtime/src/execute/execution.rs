@@ -17,7 +17,7 @@ use super::options::CallOptions;
 use super::steps::{Step, StepEvent, Steps};
 use crate::approval::{ApprovalRequest, ProposedCall};
 use crate::call::request_errors::{RepeatClaims, may_repeat, to_call_error};
-use crate::call::{CallError, CallErrorReason, CallPhase};
+use crate::call::{CallError, CallErrorReason, CallPhase, CallPhaseCell};
 use crate::connections::{ServerSnapshot, call_idle_timeout};
 use crate::elicitation::required_urls::{self, RequiredUrls};
 use crate::runtime::{Runtime, Unavailable};
@@ -25,6 +25,7 @@ use crate::scope::Scope;
 use crate::spans;
 use crate::status::FailureKind;
 use crate::tools::{Freshness, Tool, ToolMatch, Visibility};
+use crate::trust_gate::TrustedServer;
 
 /// One call that is being executed.
 pub(super) struct Execution<'a> {
@@ -35,7 +36,10 @@ pub(super) struct Execution<'a> {
     /// The arguments as they are sent, once the call is approved.
     object: Option<Object>,
     options: &'a CallOptions,
-    /// The limit for everything together.
+    phase: &'a CallPhaseCell,
+    /// The definition of the server that was approved.
+    approved: ApprovedDefinition,
+    /// The limit for everything together, except the approval.
     cap: Duration,
     until: Instant,
     steps: Steps,
@@ -43,6 +47,14 @@ pub(super) struct Execution<'a> {
     connected: Option<(Arc<ServerSnapshot>, Peer)>,
     /// The last request, if it failed.
     failed: Option<FailedRequest>,
+}
+
+/// The definition of a server, as it was when a call was approved.
+#[derive(Default)]
+struct ApprovedDefinition {
+    server: Option<Arc<TrustedServer>>,
+    /// Identifies it; empty if there is none.
+    key: String,
 }
 
 /// A request that brought no result.
@@ -61,6 +73,7 @@ impl<'a> Execution<'a> {
         scope: &'a Scope,
         tool: Arc<Tool>,
         options: &'a CallOptions,
+        phase: &'a CallPhaseCell,
     ) -> Self {
         let cap = runtime.settings().call_cap;
         Self {
@@ -69,6 +82,8 @@ impl<'a> Execution<'a> {
             tool,
             object: None,
             options,
+            phase,
+            approved: ApprovedDefinition::default(),
             cap,
             until: Instant::now() + cap,
             steps: Steps::default(),
@@ -103,13 +118,17 @@ impl<'a> Execution<'a> {
 
     /// Checks the arguments, and asks whoever has to approve the call.
     async fn approve(&mut self, arguments: &Json) -> Result<StepEvent, CallError> {
-        self.options.phase_tracker.set(CallPhase::Send);
+        self.phase.set(CallPhase::Send);
         // The arguments of a tool that may not be called are not checked.
         if self.tool.visibility() == Visibility::Listed {
             self.tool.check(arguments)?;
         }
+        self.approved = self.definition_now();
         let call = self.proposed_call(arguments);
+        let asked = Instant::now();
         self.scope.approvals.decide(self.options.caller, call).await?;
+        // The limit is one for the server; a person may take longer.
+        self.until += asked.elapsed();
         let object = Object::try_from(arguments.clone()).map_err(|_| {
             CallError::not_run(CallErrorReason::BadArguments, "the arguments must be a JSON object")
         })?;
@@ -129,31 +148,57 @@ impl<'a> Execution<'a> {
             context: self.options.context.clone(),
         };
         let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
-        let snapshot = self.runtime.snapshot();
-        let trusted = snapshot.server(tool.server().as_str()).and_then(|it| it.trusted.clone());
-        let history = &self.runtime.0.shared.history;
-        let definition = trusted.map(|trusted| history.definition_key(&trusted));
         ProposedCall {
             request,
             policy: tool.approval(),
             is_withheld: tool.visibility() == Visibility::Withheld,
-            definition: definition.unwrap_or_default(),
+            definition: self.approved.key.clone(),
             pin: is_pinned.then(|| tool.pin()),
         }
     }
 
-    /// Waits for the server, and compares the tool with the one that was approved: it may have come
-    /// from the cache, or have changed while the server was away.
+    /// Returns the definition of the server that offers the tool.
+    fn definition_now(&self) -> ApprovedDefinition {
+        let snapshot = self.runtime.snapshot();
+        let server = snapshot.server(self.tool.server().as_str());
+        let server = server.and_then(|server| server.trusted.clone());
+        let key = server.as_ref().map(|server| self.definition_key(server));
+        ApprovedDefinition { key: key.unwrap_or_default(), server }
+    }
+
+    fn definition_key(&self, server: &TrustedServer) -> String {
+        self.runtime.0.shared.history.definition_key(server)
+    }
+
+    /// Tells whether the definition of a connected server is the one that was approved.
+    fn is_approved_definition(&self, server: &ServerSnapshot) -> bool {
+        match (&self.approved.server, &server.trusted) {
+            // The usual case needs no hash.
+            (Some(approved), Some(now)) if Arc::ptr_eq(approved, now) => true,
+            // The key has no handles of programs, and is empty if there is no secret to make it.
+            (Some(approved), Some(now)) => {
+                approved.has_same_connection_as(now)
+                    && self.definition_key(now) == self.approved.key
+            }
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// Waits for the server, and compares it and the tool with what was approved: the tool may have
+    /// come from the cache, or have changed while the server was away, and another catalog may have
+    /// replaced the server while a person decided.
     async fn connect(&mut self) -> Result<StepEvent, CallError> {
         let name = self.tool.server().as_str();
         let left = self.left();
         let snapshot = self.runtime.snapshot();
         let limit =
             snapshot.server(name).map_or(left, |server| idle_limit(server, self.options, left));
-        self.options.phase_tracker.set(CallPhase::Connect);
+        self.phase.set(CallPhase::Connect);
         let connected = self.runtime.peer(name, limit).await.map_err(unavailable)?;
         let now = self.tool_now()?;
-        let has_changed = has_changed(&self.tool, &now);
+        let has_changed =
+            has_changed(&self.tool, &now) || !self.is_approved_definition(&connected.0);
         self.tool = now;
         self.connected = Some(connected);
         Ok(if has_changed { StepEvent::ToolChanged } else { StepEvent::Connected })
@@ -171,7 +216,7 @@ impl<'a> Execution<'a> {
             spans::attempt_span(attempt, &self.tool, server.span_id.as_ref(), &peer, &mut request);
         let call = peer.call_tool(self.tool.tool(), self.object.as_ref(), &request);
         let (sent, stderr_position) = (Instant::now(), peer.stderr_position());
-        self.options.phase_tracker.set(CallPhase::Receive);
+        self.phase.set(CallPhase::Receive);
         let answer = tokio::time::timeout(left, call.instrument(span.clone())).await;
         // A server that keeps sending requests of its own gets no more time than one that answers.
         let timed_out = RequestError::TimedOut { limit: self.cap, never_sent: false };

@@ -25,7 +25,7 @@ pub struct CallOptions {
     /// Receives the parameters of each `notifications/progress` as they came, which is untrusted
     /// text. Called in the task that reads the connection, so it must not block.
     pub progress: Option<Arc<dyn Fn(Json) + Send + Sync>>,
-    /// Records how far the call has come.
+    /// Records how far the call has come; for one call at a time.
     pub phase_tracker: PhaseTracker,
     /// Members for `_meta`.
     pub meta: Vec<(String, Json)>,

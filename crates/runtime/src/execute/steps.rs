@@ -29,7 +29,8 @@ pub(super) enum Step {
 pub(super) enum StepEvent {
     Approved,
     Connected,
-    /// The server is connected, but the tool is not the one that was approved.
+    /// The server is connected, but the tool or the definition of the server is not the one that was
+    /// approved.
     ToolChanged,
     /// The request failed.
     Failed {

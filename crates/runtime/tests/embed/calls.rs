@@ -1,15 +1,16 @@
 //! Arguments and limits of calls, and what a call says about a server that is not there.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::json;
-use wharf::approval::{AllowAll, ApprovalRequest};
+use wharf::approval::{AllowAll, ApprovalAnswer, ApprovalRequest};
 use wharf::arguments::Arguments;
-use wharf::call::{CallErrorKind, CallErrorReason};
-use wharf::config::{Approval, Catalog, Http, Stdio};
+use wharf::call::{CallErrorKind, CallErrorReason, CallPhase, PhaseTracker};
+use wharf::config::{Approval, Catalog, Http, Settings, Stdio};
 use wharf::protocol::Json;
-use wharf::{Env, Runtime, Status};
+use wharf::{CallContext, CallOptions, Env, Event, Options, Runtime, RuntimeBuilder, Status};
 
 use super::world::{CallCount, LIMIT, notes, start_with_notes};
 
@@ -82,6 +83,117 @@ async fn a_deadline_includes_the_approval() {
     runtime.shutdown().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_time_until_the_approval_does_not_count_for_the_setting_that_limits_calls() {
+    let limit = Duration::from_secs(60);
+    let slow = move |_: ApprovalRequest| async move {
+        tokio::time::sleep(2 * limit).await;
+        ApprovalAnswer::Yes
+    };
+    let settings = Settings::default().with("call.max_ms", limit).unwrap();
+    let builder = Runtime::builder().server("notes", notes(&CallCount::default()));
+    let runtime = builder.approver(slow).settings(settings).start().await.unwrap();
+    runtime.settled().await;
+    let outcome = runtime.call("notes/write_note", ()).await;
+    assert_eq!(outcome.error, None);
+    let error = runtime.call("notes/hang", ()).idle_timeout(10 * limit).await.error.unwrap();
+    assert_eq!((error.reason, error.outcome_known), (CallErrorReason::TimedOut, false));
+    runtime.shutdown().await;
+}
+
+/// Makes a runtime whose approver decides about every tool but `write_note`.
+fn undecided_about_writes() -> RuntimeBuilder {
+    let approver = |request: ApprovalRequest| async move {
+        match request.tool.as_str() {
+            "write_note" => std::future::pending().await,
+            _ => ApprovalAnswer::Yes,
+        }
+    };
+    Runtime::builder().server("notes", notes(&CallCount::default())).approver(approver)
+}
+
+/// Runs a call until it has been sent.
+async fn run_until_sent(call: &mut (impl Future + Unpin), tracker: &PhaseTracker) {
+    while tracker.phase() != CallPhase::Receive {
+        assert!(futures_util::poll!(&mut *call).is_pending());
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_sent_stays_unknown_if_another_call_shares_its_options() {
+    let runtime = undecided_about_writes().start().await.unwrap();
+    runtime.settled().await;
+    let options = CallOptions { deadline: Some(LIMIT), ..CallOptions::default() };
+    let call = |tool: &str| runtime.call(tool, ()).with_options(options.clone()).into_future();
+    let (mut sent, mut waiting) = (call("notes/hang"), call("notes/write_note"));
+    run_until_sent(&mut sent, &options.phase_tracker).await;
+    assert!(futures_util::poll!(&mut waiting).is_pending());
+    assert_eq!(options.phase_tracker.phase(), CallPhase::Send);
+    let (sent, waiting) = (sent.await.error.unwrap(), waiting.await.error.unwrap());
+    assert_eq!((sent.outcome_known, sent.kind), (false, CallErrorKind::Terminal));
+    assert_eq!((waiting.outcome_known, waiting.kind), (true, CallErrorKind::Transient));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_recorded_as_cancelled() {
+    let builder = undecided_about_writes();
+    let mut events = builder.events();
+    let runtime = builder.start().await.unwrap();
+    runtime.settled().await;
+    let (tracker, context) = (PhaseTracker::default(), CallContext::new("agent-7", "research"));
+    let hang = runtime.call("notes/hang", ()).track_phase(&tracker).context(context);
+    let mut hang = hang.into_future();
+    run_until_sent(&mut hang, &tracker).await;
+    drop(hang);
+    let mut waiting = runtime.call("notes/write_note", ()).into_future();
+    assert!(futures_util::poll!(&mut waiting).is_pending());
+    drop(waiting);
+    drop(runtime.call("notes/read_note", ()).into_future());
+    runtime.shutdown().await;
+    let mut records = Vec::new();
+    while let Some(event) = events.next().await {
+        if let Event::Called(record) = event {
+            assert_eq!(record.reason, Some(CallErrorReason::Cancelled));
+            assert_eq!(record.details.server_name, "notes");
+            let context = record.context.as_ref().map(|it| it.id().to_owned());
+            records.push((record.details.mcp_tool_name.clone(), record.outcome_known, context));
+        }
+    }
+    let expected = [("hang", false, Some("agent-7")), ("write_note", true, None)];
+    let expected =
+        expected.map(|(tool, known, id)| (tool.to_owned(), known, id.map(str::to_owned)));
+    assert_eq!(records, expected);
+}
+
+#[tokio::test]
+async fn an_approval_does_not_count_for_a_server_that_replaces_the_approved_one() {
+    let (before, after) = (CallCount::default(), CallCount::default());
+    let (asked, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    let approver = move |_: ApprovalRequest| {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        asked.send(answer).unwrap();
+        async move { answered.await.unwrap() }
+    };
+    let mut catalog = Catalog::new(&Env::of_process());
+    catalog.insert("notes", notes(&before));
+    let options = Options { approver: Some(Arc::new(approver)), ..Options::new(Env::of_process()) };
+    let runtime = Runtime::start(&catalog, options);
+    runtime.settled().await;
+    let calling = tokio::spawn(runtime.call("notes/write_note", ()).into_future());
+    let first: tokio::sync::oneshot::Sender<ApprovalAnswer> = requests.recv().await.unwrap();
+    catalog.insert("notes", notes(&after));
+    assert_eq!(runtime.apply(&catalog).await.changed.len(), 1);
+    runtime.settled().await;
+    first.send(ApprovalAnswer::Yes).unwrap();
+    let second = requests.recv().await.expect("the approver is asked about the new server");
+    second.send(ApprovalAnswer::no("not this one")).unwrap();
+    assert_eq!(calling.await.unwrap().error.unwrap().reason, CallErrorReason::Denied);
+    assert_eq!((before.get(), after.get()), (0, 0));
+    runtime.shutdown().await;
+}
+
 #[tokio::test]
 async fn an_idle_timeout_limits_a_silent_server_and_a_deadline_the_whole_call() {
     let runtime = open_runtime().await;
@@ -106,12 +218,78 @@ async fn an_idle_timeout_limits_a_silent_server_and_a_deadline_the_whole_call() 
 #[tokio::test]
 async fn a_disconnected_server_is_connected_by_a_call() {
     let runtime = open_runtime().await;
-    runtime.disconnect("notes").await.unwrap();
-    assert_eq!(runtime.status("notes"), Some(Status::Disconnected));
-    let unknown = runtime.call("mcp_notes_read_note", ()).await;
-    // Its tools are gone, so only a name with the server's name leads to it.
-    if let Some(error) = unknown.error {
-        assert_ne!(error.reason, CallErrorReason::UnknownTool, "{error}");
+    for name in ["mcp_notes_read_note", "notes/read_note", "read_note"] {
+        runtime.disconnect("notes").await.unwrap();
+        assert_eq!(runtime.status("notes"), Some(Status::Disconnected));
+        let outcome = runtime.call(name, ()).await;
+        assert_eq!(outcome.error, None, "{name}");
+        assert_eq!(runtime.status("notes"), Some(Status::Connected));
+    }
+    runtime.shutdown().await;
+}
+
+/// Opens a pipe to a server once, which ends when it is told to; later nobody answers.
+struct LosingOpener {
+    server: wharf::protocol::serve::McpServer,
+    opened: CallCount,
+    ends: Arc<tokio::sync::Notify>,
+}
+
+impl wharf::protocol::transport::PipeOpener for LosingOpener {
+    fn open(
+        &self,
+    ) -> wharf::protocol::transport::BoxFuture<'_, std::io::Result<wharf::protocol::transport::Pipe>>
+    {
+        if self.opened.add() > 0 {
+            return Box::pin(std::future::pending());
+        }
+        let (ours, theirs) = tokio::io::duplex(4096);
+        let (server, ends) = (self.server.clone(), Arc::clone(&self.ends));
+        let serving = async move {
+            let (input, output) = tokio::io::split(theirs);
+            tokio::select! {
+                _ = server.serve_stdio(input, output) => {}
+                () = ends.notified() => {}
+            }
+        };
+        let (reader, writer) = tokio::io::split(ours);
+        let pipe = wharf::protocol::transport::Pipe::new(reader, writer).with_task(serving);
+        Box::pin(std::future::ready(Ok(pipe)))
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_a_server_that_is_reconnecting_says_that_it_was_not_connected_in_time() {
+    let ends = Arc::new(tokio::sync::Notify::new());
+    let server = wharf::protocol::serve::ToolService::new("far", "1.0.0").tool(
+        "now",
+        "Says the time.",
+        json!({ "type": "object" }),
+        async |_| Ok(wharf::protocol::serve::ToolReply::text("noon")),
+    );
+    let opener = LosingOpener {
+        server: server.into_server(),
+        opened: CallCount::default(),
+        ends: Arc::clone(&ends),
+    };
+    let builder =
+        Runtime::builder().server("far", wharf::custom_transport(opener).approval(Approval::Never));
+    let mut events = builder.events();
+    let runtime = builder.start().await.unwrap();
+    runtime.settled().await;
+    assert!(runtime.call("far/now", ()).await.ok());
+    ends.notify_one();
+    let lost = async {
+        while runtime.status("far") != Some(Status::Reconnecting) {
+            events.next().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, lost).await.unwrap();
+    let short = Duration::from_millis(50);
+    for name in ["far/now", "far/other", "now"] {
+        let error = runtime.call(name, ()).idle_timeout(short).await.error.unwrap();
+        assert_eq!(error.message, "the server was not connected within 50ms", "{name}");
+        assert_eq!((error.kind, error.outcome_known), (CallErrorKind::Transient, true), "{name}");
     }
     runtime.shutdown().await;
 }
@@ -216,7 +394,7 @@ async fn a_panicking_approver_or_progress_listener_costs_that_call_alone() {
     let calls = CallCount::default();
     let panics = |request: ApprovalRequest| {
         assert!(request.tool != "write_note", "an approver that panics on purpose");
-        std::future::ready(wharf::approval::ApprovalAnswer::Yes)
+        std::future::ready(ApprovalAnswer::Yes)
     };
     let builder = Runtime::builder().server("notes", notes(&calls)).approver(panics);
     let runtime = builder.start().await.unwrap();
