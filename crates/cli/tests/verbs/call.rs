@@ -322,7 +322,7 @@ fn a_denied_tool_cannot_be_called() {
     --- stderr
     MCP error: the settings deny this tool (server "box", tool "echo", phase send)
     Trying again will not help.
-    hint: its entry says "deny", in "approval" or "toolApproval" of "box"
+    hint: to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "box"
     "#);
     assert!(world.run("call box/picture").starts_with("exit 0"));
 }

@@ -84,7 +84,7 @@ fn calling_an_excluded_tool_says_why() {
     --- stderr
     MCP error: the settings deny this tool (server "no", tool "echo", phase send)
     Trying again will not help.
-    hint: its entry says "deny", in "approval" or "toolApproval" of "no"
+    hint: to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "no"
     "#);
 }
 
@@ -131,7 +131,7 @@ fn the_reason_is_the_same_for_every_transport_and_era() {
     --- stderr
     MCP error: the settings deny this tool (server "box", tool "go", phase send)
     Trying again will not help.
-    hint: its entry says "deny", in "approval" or "toolApproval" of "box"
+    hint: to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "box"
     "#);
 }
 

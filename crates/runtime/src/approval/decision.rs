@@ -137,7 +137,7 @@ impl Approvals {
         let approval = AssertUnwindSafe(async { approver.approve(call.request.clone()).await });
         // An approver that panics has not approved; only this call fails.
         let Ok(answer) = approval.catch_unwind().await else {
-            let message = "the call was not approved: the approver failed";
+            let message = "the call was not approved: the approver panicked";
             return Err(CallError::not_run(CallErrorReason::Denied, message));
         };
         match answer {
@@ -237,7 +237,8 @@ fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
     if call.policy == Approval::Deny {
         let error = CallError::not_run(CallErrorReason::Denied, "the settings deny this tool");
         return Some(error.with_hint(format!(
-            "its entry says \"deny\", in \"approval\" or \"toolApproval\" of \"{server}\""
+            "to allow it, write \"ask\" instead of \"deny\" in \"approval\" or \"toolApproval\" of \
+             \"{server}\""
         )));
     }
     call.is_withheld.then(|| {
@@ -354,12 +355,12 @@ mod tests {
         Person Ask runs
         Person Writes runs
         Person Never runs
-        Person Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
+        Person Deny Denied: the settings deny this tool | to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "fs"
         Person withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
         Agent Ask Denied: the call needs approval, but no approver is available | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
-        Agent Deny Denied: the settings deny this tool | its entry says "deny", in "approval" or "toolApproval" of "fs"
+        Agent Deny Denied: the settings deny this tool | to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "fs"
         Agent withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
         "#);
     }

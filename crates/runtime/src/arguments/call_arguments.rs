@@ -29,7 +29,7 @@ pub struct Arguments(Result<Json, String>);
 impl Arguments {
     /// Encodes a value.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
-        Self(Json::encode(value).map_err(|error| format!("they cannot be encoded: {error}")))
+        Self(Json::encode(value).map_err(|error| format!("cannot be encoded: {error}")))
     }
 
     /// Returns the JSON, or why there is none.
@@ -87,7 +87,7 @@ impl From<&str> for Arguments {
         if text.trim().is_empty() {
             return Self(Ok(Json::object()));
         }
-        Self(text.parse::<Json>().map_err(|error| format!("they are not valid JSON: {error}")))
+        Self(text.parse::<Json>().map_err(|error| format!("are not valid JSON: {error}")))
     }
 }
 
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn what_is_not_json_says_why() {
         let error = Arguments::from("{\"a\": }").into_json().unwrap_err();
-        assert_eq!(error, "they are not valid JSON: expected value at line 1 column 7");
+        assert_eq!(error, "are not valid JSON: expected value at line 1 column 7");
         let error = Arguments::of(&HashMap::from([(vec![1], 1)])).into_json().unwrap_err();
-        assert_eq!(error, "they cannot be encoded: key must be a string");
+        assert_eq!(error, "cannot be encoded: key must be a string");
     }
 }

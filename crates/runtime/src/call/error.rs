@@ -264,11 +264,13 @@ impl CallError {
 
     /// Makes the error for a name that no tool has, while the tools of these servers are not known.
     pub(crate) fn tool_not_listed_yet(name: &str, missing: &[(&str, Status)]) -> Self {
-        let states =
-            missing.iter().map(|(server, status)| format!("\"{}\" is {status}", clip(server, 100)));
+        let states = missing.iter().map(|(server, status)| {
+            let still = if status.is_pending() { "still " } else { "" };
+            format!("server \"{}\" is {still}{status}", clip(server, 100))
+        });
         let states: Vec<String> = states.collect();
         let message =
-            format!("no tool \"{}\" is known yet: {}", clip(name, 100), states.join(", "));
+            format!("tool \"{}\" is not listed yet: {}", clip(name, 100), states.join(", "));
         let error = Self::not_run(CallErrorReason::Connect, message).into_transient();
         error.with_hint("wait until the servers are connected, or name the server of the tool")
     }
@@ -309,10 +311,10 @@ impl CallError {
 
     /// Makes the error for a panic during a call; the call may have been sent.
     pub(crate) fn panicked() -> Self {
-        let error =
-            Self::not_run(CallErrorReason::Lost, "the call failed inside Wharf or its host");
+        let message = "the call panicked, in Wharf or in a callback of the program";
+        let error = Self::not_run(CallErrorReason::Lost, message);
         Self { phase: CallPhase::Receive, outcome_known: false, ..error }
-            .with_hint("this is a bug, please report it")
+            .with_hint("the message of the panic names the file; if it is one of Wharf, report it")
     }
 
     /// Marks the error as transient, unless the call may have run.
@@ -354,6 +356,18 @@ impl CallError {
         self
     }
 
+    /// Returns the hint for a model. How to allow a call that was denied is for a person only: a
+    /// model that can write files could follow it.
+    pub(super) fn hint_for_model(&self) -> Option<&str> {
+        match self.reason {
+            CallErrorReason::Denied
+            | CallErrorReason::Withheld
+            | CallErrorReason::Untrusted
+            | CallErrorReason::Disabled => None,
+            _ => self.hint.as_deref(),
+        }
+    }
+
     /// Returns the last lines of the stderr output, for a model.
     pub(super) fn stderr_tail(&self) -> Option<&str> {
         tail(self.stderr.as_deref()?)
@@ -381,7 +395,7 @@ impl CallError {
                 | CallErrorReason::NeedsAuth
                 | CallErrorReason::Unsendable
                 | CallErrorReason::Connect => "Trying again will not help.",
-                _ => "Whether trying again can help is not known.",
+                _ => "Trying again may not help.",
             },
         }
     }
@@ -451,6 +465,14 @@ mod tests {
     fn an_unknown_tool_is_reported_with_the_nearest_name() {
         let error = CallError::unknown_tool("mcp_fs_raed\n", Some("mcp_fs_read"));
         insta::assert_snapshot!(format!("{error} | {}", error.hint.as_ref().unwrap()), @r#"there is no tool "mcp_fs_raed\n" | did you mean "mcp_fs_read"?"#);
+    }
+
+    #[test]
+    fn a_tool_that_is_not_listed_yet_is_reported_with_the_servers_that_may_have_it() {
+        let missing =
+            [("a", Status::Connecting), ("b", Status::Reconnecting), ("c", Status::Disconnected)];
+        let error = CallError::tool_not_listed_yet("read", &missing);
+        insta::assert_snapshot!(error, @r#"tool "read" is not listed yet: server "a" is still connecting, server "b" is still reconnecting, server "c" is disconnected"#);
     }
 
     proptest! {

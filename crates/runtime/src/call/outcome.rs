@@ -152,7 +152,7 @@ impl Outcome {
     /// started.
     pub fn from_error(error: CallError, details: CallDetails) -> Self {
         Self {
-            text: error_text(&error, &details, error.stderr_tail()),
+            text: error_text(&error, &details, error.hint_for_model(), error.stderr_tail()),
             is_error: true,
             content: Vec::new(),
             structured: None,
@@ -162,11 +162,12 @@ impl Outcome {
         }
     }
 
-    /// Returns the text of a failure with all of the stderr output, for a person; `text` has only
-    /// the last lines of it.
+    /// Returns the text of a failure for a person, with all of the stderr output and with the hint.
+    /// `text` has only the last lines of stderr, and does not tell a model how to allow a call that
+    /// was denied.
     pub fn failure_text(&self) -> Option<String> {
         let error = self.error.as_ref()?;
-        Some(error_text(error, &self.details, error.stderr.as_deref()))
+        Some(error_text(error, &self.details, error.hint.as_deref(), error.stderr.as_deref()))
     }
 
     /// Tells whether neither the tool nor the call failed.
@@ -226,7 +227,12 @@ fn mark_as_error(text: &mut String) {
 }
 
 /// Renders an error: message, server, tool, phase, whether a retry can help, and stderr.
-fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) -> String {
+fn error_text(
+    error: &CallError,
+    details: &CallDetails,
+    hint: Option<&str>,
+    stderr: Option<&str>,
+) -> String {
     let what = if error.reason == CallErrorReason::Cancelled { "Cancelled" } else { "MCP error" };
     let mut text = format!("{what}: {} (", error.message);
     for (label, name) in [("server", &details.server_name), ("tool", &details.mcp_tool_name)] {
@@ -235,7 +241,7 @@ fn error_text(error: &CallError, details: &CallDetails, stderr: Option<&str>) ->
         }
     }
     let _infallible = write!(text, "phase {})\n{}", error.phase.word(), error.advice());
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint {
         let _infallible = write!(text, "\nhint: {hint}");
     }
     if let Some(stderr) = stderr {
@@ -390,6 +396,22 @@ mod tests {
         Cancelled: the caller cancelled the call (server "fs", tool "read", phase receive)
         The outcome is unknown: the tool may have run. Check before calling it again.
         "#);
+    }
+
+    #[test]
+    fn a_model_is_not_told_how_to_allow_a_denied_call() {
+        for (reason, is_told) in [
+            (CallErrorReason::Denied, false),
+            (CallErrorReason::Withheld, false),
+            (CallErrorReason::Untrusted, false),
+            (CallErrorReason::Disabled, false),
+            (CallErrorReason::BadArguments, true),
+        ] {
+            let error = CallError::not_run(reason, "no").with_hint("edit the file");
+            let outcome = Outcome::from_error(error, details());
+            assert_eq!(outcome.text.contains("edit the file"), is_told, "{reason:?}");
+            assert!(outcome.failure_text().unwrap().contains("hint: edit the file"), "{reason:?}");
+        }
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl ToolCall {
     ) -> Result<wharf_protocol::view::ToolResult, CallError> {
         let arguments = self.arguments.clone().into_json();
         let arguments = arguments.map_err(|why| {
-            let message = format!("the arguments are not usable: {why}");
+            let message = format!("the arguments {why}");
             CallError::not_run(CallErrorReason::BadArguments, message)
         })?;
         let span = spans::call_span(tool, self.options.context.as_ref());

@@ -85,7 +85,7 @@ async fn an_approver_that_panics_fails_the_call_without_approving_it() {
         runtime.settled().await;
         assert_eq!(
             call(&runtime, "mcp_fs_a", json!({})).await,
-            "TERMINAL Denied known=true the call was not approved: the approver failed"
+            "TERMINAL Denied known=true the call was not approved: the approver panicked"
         );
         assert_eq!(render(&runtime.snapshot()), "fs connected 1");
         assert!(actor_log.effects().is_empty());
