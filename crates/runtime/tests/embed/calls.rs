@@ -181,15 +181,17 @@ async fn an_approval_does_not_count_for_a_server_that_replaces_the_approved_one(
     let options = Options { approver: Some(Arc::new(approver)), ..Options::new(Env::of_process()) };
     let runtime = Runtime::start(&catalog, options);
     runtime.settled().await;
-    let calling = tokio::spawn(runtime.call("notes/write_note", ()).into_future());
-    let first: tokio::sync::oneshot::Sender<ApprovalAnswer> = requests.recv().await.unwrap();
-    catalog.insert("notes", notes(&after));
-    assert_eq!(runtime.apply(&catalog).await.changed.len(), 1);
-    runtime.settled().await;
-    first.send(ApprovalAnswer::Yes).unwrap();
-    let second = requests.recv().await.expect("the approver is asked about the new server");
-    second.send(ApprovalAnswer::no("not this one")).unwrap();
-    assert_eq!(calling.await.unwrap().error.unwrap().reason, CallErrorReason::Denied);
+    let deciding = async {
+        let first: tokio::sync::oneshot::Sender<ApprovalAnswer> = requests.recv().await.unwrap();
+        catalog.insert("notes", notes(&after));
+        assert_eq!(runtime.apply(&catalog).await.changed.len(), 1);
+        runtime.settled().await;
+        first.send(ApprovalAnswer::Yes).unwrap();
+        let second = requests.recv().await.expect("the approver is asked about the new server");
+        second.send(ApprovalAnswer::no("not this one")).unwrap();
+    };
+    let (outcome, ()) = tokio::join!(runtime.call("notes/write_note", ()).into_future(), deciding);
+    assert_eq!(outcome.error.unwrap().reason, CallErrorReason::Denied);
     assert_eq!((before.get(), after.get()), (0, 0));
     runtime.shutdown().await;
 }
