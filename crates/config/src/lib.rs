@@ -89,7 +89,7 @@ pub mod view;
 
 pub use catalog::{
     Catalog, DefinitionState, DiscoveryError, LoadOptions, ONE_OFF, PROGRAM, Server, TrustReview,
-    load, load_one_off,
+    load, load_one_off, load_with_settings,
 };
 pub use credentials::{Credential, CredentialError, Credentials};
 pub use custom_transport::CustomTransport;

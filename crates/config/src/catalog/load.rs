@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::discover::{self, Discovery};
+use crate::discover::{self, Discovery, relative_folder_problems};
 use crate::env::Env;
 use crate::exa;
 use crate::formats;
 use crate::merge::{self, MergeOptions};
 use crate::named_files::NamedFiles;
+use crate::problem::Problem;
 use crate::server::Definition;
 use crate::settings::{Settings, SettingsFiles};
 use crate::source::Level;
@@ -48,6 +49,12 @@ pub enum DiscoveryError {
         /// The column in that line.
         column: u32,
     },
+    /// The folder is relative, and there is no environment with a working folder.
+    #[error("the folder \"{}\" is relative, but no environment was given", .path.display())]
+    RelativeFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The working folder does not exist.
     #[error("no such working folder: {}", .path.display())]
     NoFolder {
@@ -61,6 +68,9 @@ impl DiscoveryError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Variable { .. } => "correct the variable, or unset it to use your files",
+            Self::RelativeFolder { .. } => {
+                "give an absolute folder, or the environment with its working folder"
+            }
             Self::NoFolder { .. } => "name a folder that exists",
         }
     }
@@ -80,12 +90,45 @@ impl DiscoveryError {
 /// If the working folder does not exist, or `WHARF_MCP_SERVERS` is not a JSON object. Everything
 /// else becomes a problem in the catalog.
 pub fn load(env: &Env, options: LoadOptions) -> Result<Catalog, DiscoveryError> {
+    let files =
+        if options.without_project { SettingsFiles::UserOnly } else { SettingsFiles::WithProject };
+    load_with(env, options, || Settings::load_from(env, files))
+}
+
+/// Does the same as [`load`] with these settings; the files of the settings are not read.
+///
+/// The settings `discovery.*` say which files are read for servers.
+///
+/// ```
+/// use wharf_config::{Env, LoadOptions, Platform, Settings, load_with_settings};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let env = Env::new(Platform::HOST, folder.path());
+/// let settings = Settings::default().with("discovery.project", false)?;
+/// let catalog = load_with_settings(&env, LoadOptions::default(), &settings)?;
+/// assert_eq!(catalog.settings, settings);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_settings(
+    env: &Env,
+    options: LoadOptions,
+    settings: &Settings,
+) -> Result<Catalog, DiscoveryError> {
+    load_with(env, options, || (settings.clone(), relative_folder_problems(env)))
+}
+
+fn load_with(
+    env: &Env,
+    options: LoadOptions,
+    settings: impl FnOnce() -> (Settings, Vec<Problem>),
+) -> Result<Catalog, DiscoveryError> {
     if !env.cwd.is_dir() {
         return Err(DiscoveryError::NoFolder { path: env.cwd.clone() });
     }
-    let files =
-        if options.without_project { SettingsFiles::UserOnly } else { SettingsFiles::WithProject };
-    let (settings, mut problems) = Settings::load_from(env, files);
+    let (settings, mut problems) = settings();
     let (trust_store, trust_problem) = TrustStore::load(env);
     problems.extend(trust_problem);
     let found = find(env, options, &settings)?;

@@ -24,7 +24,7 @@ use crate::spec::FieldUse;
 use crate::trust::Trust;
 
 pub use insert::PROGRAM;
-pub use load::{DiscoveryError, LoadOptions, load};
+pub use load::{DiscoveryError, LoadOptions, load, load_with_settings};
 pub use one_off::{ONE_OFF, load_one_off};
 pub use trusting::TrustReview;
 
