@@ -1,6 +1,8 @@
-//! Builds a runtime: servers from files, servers from code, settings, and the ports of the host.
+//! Builds a runtime: servers from files, servers from code, settings, and what the host implements
+//! (approver, trust decider, elicitor, sampler, store of tokens).
 //!
-//! The builder reads nothing until [`RuntimeBuilder::start`], and then only what it was told to.
+//! The builder reads nothing until [`RuntimeBuilder::start`], and then only what it was told to. The
+//! order of its setters does not matter: what depends on several of them is computed at the start.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use std::time::Duration;
 
 use wharf_config::{
     Catalog, DiscoveryError, Env, Platform, ServerEntry, ServerName, Settings, load,
+    load_with_settings,
 };
 use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
@@ -18,7 +21,7 @@ use crate::approval::Approver;
 use crate::client_features::{Elicitor, Sampler};
 use crate::event::{EventSender, Events};
 use crate::options::{Options, StartupMode};
-use crate::resolve::CredentialStore;
+use crate::resolve::{CredentialStore, FileCredentials};
 use crate::runtime::Runtime;
 use crate::trace::TraceSink;
 use crate::trust_decider::{self, TrustDecider};
@@ -48,7 +51,12 @@ use crate::trust_decider::{self, TrustDecider};
 /// ```
 #[must_use = "a builder does nothing until it is started"]
 pub struct RuntimeBuilder {
+    /// All options except those below.
     options: Options,
+    env: Option<Arc<Env>>,
+    /// `None` uses the file of the environment.
+    credentials: Option<Arc<dyn CredentialStore>>,
+    with_defaults: bool,
     discover: Option<PathBuf>,
     settings: Option<Settings>,
     servers: Vec<(ServerName, ServerEntry)>,
@@ -65,12 +73,16 @@ impl Runtime {
 impl RuntimeBuilder {
     fn new() -> Self {
         // Not the folder of the process: the builder reads nothing of it.
-        Self::from_options(Options::new(Env::new(Platform::HOST, std::path::MAIN_SEPARATOR_STR)))
+        let env = Env::new(Platform::HOST, std::path::MAIN_SEPARATOR_STR);
+        Self { env: None, credentials: None, ..Self::from_options(Options::new(env)) }
     }
 
     pub(crate) fn from_options(options: Options) -> Self {
         Self {
+            env: Some(Arc::clone(&options.env)),
+            credentials: Some(Arc::clone(&options.credentials)),
             options,
+            with_defaults: false,
             discover: None,
             settings: None,
             servers: Vec::new(),
@@ -81,14 +93,13 @@ impl RuntimeBuilder {
     /// Sets the environment: variables, home folder, working folder. Servers that are found by name
     /// need `PATH` in it. [`Env::of_process`] takes that of this process.
     pub fn env(mut self, env: Env) -> Self {
-        let fresh = Options::new(env);
-        self.options.env = fresh.env;
-        self.options.credentials = fresh.credentials;
+        self.env = Some(Arc::new(env));
         self
     }
 
     /// Finds the servers that are configured for a folder, in the files of all programs: those of
-    /// the project, and those of the home folder of [`RuntimeBuilder::env`].
+    /// the project, and those of the home folder of [`RuntimeBuilder::env`]. A relative folder is
+    /// below the working folder of that environment.
     #[cfg(feature = "discovery")]
     pub fn discover(mut self, folder: impl Into<PathBuf>) -> Self {
         self.discover = Some(folder.into());
@@ -106,7 +117,7 @@ impl RuntimeBuilder {
     /// package when they start.
     #[cfg(feature = "discovery")]
     pub fn with_defaults(mut self) -> Self {
-        self.options.load.with_defaults = true;
+        self.with_defaults = true;
         self
     }
 
@@ -119,7 +130,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the settings, instead of those in files.
+    /// Sets the settings, instead of those in files, which are not read then. `discovery.*` says
+    /// which files [`RuntimeBuilder::discover`] reads.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = Some(settings);
         self
@@ -192,9 +204,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets the store of tokens.
+    /// Sets the store of tokens, instead of the file in the home folder of the environment.
     pub fn credentials(mut self, store: impl CredentialStore) -> Self {
-        self.options.credentials = Arc::new(store);
+        self.credentials = Some(Arc::new(store));
         self
     }
 
@@ -212,15 +224,10 @@ impl RuntimeBuilder {
     /// Finds the servers without starting any: what [`RuntimeBuilder::start`] would use.
     ///
     /// # Errors
-    /// If the folder to discover does not exist, or `WHARF_MCP_SERVERS` is not a JSON object.
+    /// If the folder to discover does not exist, or is relative although there is no environment,
+    /// or `WHARF_MCP_SERVERS` is not a JSON object.
     pub fn catalog(&self) -> Result<Catalog, DiscoveryError> {
-        let env = self.discovery_env();
-        let mut catalog = match &self.discover {
-            Some(_) => load(&env, self.options.load)?,
-            None => Catalog::new(&env),
-        };
-        self.add_to(&mut catalog);
-        Ok(catalog)
+        self.catalog_of(&*self.discovery_env()?)
     }
 
     /// Asks the trust decider about untrusted servers, and starts connecting to all others. Does
@@ -229,36 +236,54 @@ impl RuntimeBuilder {
     /// Must be called in a Tokio runtime with I/O and time.
     ///
     /// # Errors
-    /// If the folder to discover does not exist, or `WHARF_MCP_SERVERS` is not a JSON object.
-    pub async fn start(mut self) -> Result<Runtime, DiscoveryError> {
-        let mut catalog = self.catalog()?;
-        self.options.env = Arc::new(self.discovery_env());
-        let env = &self.options.env;
+    /// As [`RuntimeBuilder::catalog`].
+    pub async fn start(self) -> Result<Runtime, DiscoveryError> {
+        let env = self.discovery_env()?;
+        let mut catalog = self.catalog_of(&env)?;
         let mut problems = catalog.problems.clone();
         if let Some(decider) = self.options.trust_decider.clone() {
-            problems.extend(trust_decider::ask_about_untrusted(&mut catalog, &*decider, env).await);
+            let unsaved = trust_decider::ask_about_untrusted(&mut catalog, &*decider, &env);
+            problems.extend(unsaved.await);
         }
-        let runtime = Runtime::start_with_events(&catalog, self.options, self.events);
+        let credentials = self.credentials;
+        let credentials =
+            credentials.unwrap_or_else(|| Arc::new(FileCredentials::new(Arc::clone(&env))));
+        let options = Options { env, credentials, ..self.options };
+        let runtime = Runtime::start_with_events(&catalog, options, self.events);
         runtime.send_problems(problems);
         Ok(runtime)
     }
 
     /// Returns the environment, with the folder to discover as its working folder.
-    fn discovery_env(&self) -> Env {
-        let mut env = (*self.options.env).clone();
-        if let Some(folder) = &self.discover {
-            env.cwd = env.cwd.join(folder);
+    fn discovery_env(&self) -> Result<Arc<Env>, DiscoveryError> {
+        let Some(folder) = &self.discover else {
+            return Ok(Arc::clone(self.env.as_ref().unwrap_or(&self.options.env)));
+        };
+        if self.env.is_none() && folder.is_relative() {
+            return Err(DiscoveryError::RelativeFolder { path: folder.clone() });
         }
-        env
+        let mut env = Env::clone(self.env.as_ref().unwrap_or(&self.options.env));
+        env.cwd = env.cwd.join(folder);
+        Ok(Arc::new(env))
     }
 
-    fn add_to(&self, catalog: &mut Catalog) {
-        if let Some(settings) = &self.settings {
-            catalog.settings = settings.clone();
-        }
+    fn catalog_of(&self, env: &Env) -> Result<Catalog, DiscoveryError> {
+        let mut load_options = self.options.load;
+        load_options.with_defaults |= self.with_defaults;
+        let mut catalog = match (&self.discover, &self.settings) {
+            (Some(_), Some(settings)) => load_with_settings(env, load_options, settings)?,
+            (Some(_), None) => load(env, load_options)?,
+            (None, Some(settings)) => {
+                let mut catalog = Catalog::new(env);
+                catalog.settings = settings.clone();
+                catalog
+            }
+            (None, None) => Catalog::new(env),
+        };
         for (name, server) in &self.servers {
             catalog.insert(name.clone(), server.clone());
         }
+        Ok(catalog)
     }
 }
 

@@ -1,11 +1,15 @@
 //! The builder: what it reads, starts and stores, and how catalogs are applied.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
+use wharf::config::settings::SettingValue;
 use wharf::config::{Platform, load};
 use wharf::{
-    Approval, Catalog, Env, Event, LoadOptions, Options, Runtime, ServerName, Settings, Status,
+    Approval, Catalog, Credential, CredentialQuery, CredentialStore, CredentialStoreError, Env,
+    Event, Http, LoadOptions, Options, Runtime, ServerName, Settings, Status,
     discover_and_load_mcp_tools,
 };
 
@@ -112,6 +116,80 @@ async fn settings_from_code_replace_those_of_files() {
     let names: Vec<String> = runtime.tools().iter().map(|tool| tool.name().to_owned()).collect();
     assert!(names.contains(&"mcp__my_notes__read_note".to_owned()), "{names:?}");
     runtime.shutdown().await;
+}
+
+/// A store of tokens that counts how often it is read.
+#[derive(Default)]
+struct CountingStore(Arc<AtomicUsize>);
+
+impl CredentialStore for CountingStore {
+    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(None)
+    }
+}
+
+#[tokio::test]
+async fn the_order_of_setters_does_not_matter() {
+    for is_env_last in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let env = env(folder.path()).with_variable("WHARF_MCP_SERVERS", "");
+        let asked = Arc::new(AtomicUsize::new(0));
+        let store = CountingStore(Arc::clone(&asked));
+        // Nothing listens on the port, so only the token is looked up.
+        let far = Http::new("http://127.0.0.1:9/mcp");
+        let builder = Runtime::builder().server("far", far);
+        let load_options = LoadOptions { without_project: true, ..LoadOptions::default() };
+        let builder = if is_env_last {
+            builder.credentials(store).with_defaults().load_options(load_options).env(env)
+        } else {
+            builder.env(env).load_options(load_options).with_defaults().credentials(store)
+        };
+        let defaults = builder.discover(".");
+        assert!(defaults.catalog().unwrap().servers.len() > 1, "the default servers are there");
+        let settings = Settings::default().with("discovery.disabled", ["defaults"]).unwrap();
+        let runtime = defaults.settings(settings).start().await.unwrap();
+        assert_eq!(runtime.snapshot().servers().count(), 1);
+        runtime.settled().await;
+        assert!(asked.load(Ordering::SeqCst) > 0, "the store of the host is asked");
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn settings_from_code_say_which_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let env = env(folder.path());
+    let text = json!({ "mcpServers": { "notes": { "command": "wharf-no-such-program" } } });
+    let write = |path: &str, text: &str| {
+        wharf::config::store::write(&folder.path().join(path), text).unwrap();
+    };
+    write("home/.cursor/mcp.json", &text.to_string());
+    write("project/.mcp.json", &text.to_string());
+    write("home/.wharf/config.toml", "discovery.disabled = []\nwrong = 1\n");
+    let builder = || Runtime::builder().env(env.clone()).discover(".");
+    assert_eq!(builder().catalog().unwrap().servers.len(), 2);
+    let catalog_with = |key: &str, value: SettingValue| {
+        builder().settings(Settings::default().with(key, value).unwrap()).catalog().unwrap()
+    };
+    let sources = |catalog: &Catalog| -> Vec<&str> {
+        catalog.servers.iter().map(|server| server.definition.source.provider).collect()
+    };
+    let without_cursor = catalog_with("discovery.disabled", ["cursor"].into());
+    assert_eq!(sources(&without_cursor), ["mcp-json"]);
+    assert!(without_cursor.problems.is_empty(), "the file of the settings is not read");
+    let without_project = catalog_with("discovery.project", false.into());
+    assert_eq!(sources(&without_project), ["cursor"]);
+}
+
+#[tokio::test]
+async fn a_relative_folder_needs_an_environment() {
+    let error = Runtime::builder().discover("here").start().await.unwrap_err();
+    assert_eq!(
+        format!("{error}; {}", error.hint()),
+        "the folder \"here\" is relative, but no environment was given; \
+         give an absolute folder, or the environment with its working folder"
+    );
 }
 
 #[tokio::test]
