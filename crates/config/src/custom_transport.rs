@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::secret::Secret;
+
 /// A handle to a server in this process, or to a transport of the embedding program.
 ///
 /// This crate carries the handle and compares it; the crate that connects servers finds out what it
@@ -23,6 +25,7 @@ use std::sync::Arc;
 pub struct CustomTransport {
     handle: Arc<dyn Any + Send + Sync>,
     word: &'static str,
+    identity: Option<Secret>,
 }
 
 impl CustomTransport {
@@ -34,7 +37,23 @@ impl CustomTransport {
 
     /// Makes a handle. The word is the kind of the transport in output.
     pub fn new(handle: Arc<dyn Any + Send + Sync>, word: &'static str) -> Self {
-        Self { handle, word }
+        Self { handle, word, identity: None }
+    }
+
+    /// Sets what is behind the transport, such as `ssh staging.example`. Two servers with the same
+    /// name and the same text are the same one for everything that is stored: cached tools, pins
+    /// and permanent approvals. Another account or machine needs another text.
+    ///
+    /// Without it, nothing of the server is stored beyond the runtime that connects it. The text is
+    /// stored only as a keyed hash.
+    #[must_use]
+    pub fn with_identity(self, identity: impl Into<Secret>) -> Self {
+        Self { identity: Some(identity.into()), ..self }
+    }
+
+    /// Returns what is behind the transport, if the program has said so.
+    pub fn identity(&self) -> Option<&Secret> {
+        self.identity.as_ref()
     }
 
     /// Returns the word used in output.
@@ -55,7 +74,7 @@ impl CustomTransport {
 
 impl PartialEq for CustomTransport {
     fn eq(&self, other: &Self) -> bool {
-        self.address() == other.address()
+        self.address() == other.address() && self.identity == other.identity
     }
 }
 

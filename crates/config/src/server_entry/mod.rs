@@ -58,6 +58,20 @@ impl ServerEntry {
         Self::with_fields(EntryFields { custom: Some(transport), ..EntryFields::default() })
     }
 
+    /// Says what is behind the transport of the program, see [`CustomTransport::with_identity`].
+    /// For an entry with a command or an address, which is its identity, this is a problem.
+    #[must_use]
+    pub fn identity(mut self, identity: impl Into<Secret>) -> Self {
+        if let Some(transport) = self.fields.custom.take() {
+            self.fields.custom = Some(transport.with_identity(identity));
+        } else {
+            let message = "an identity is only for a transport of the program; ignored";
+            let problem = Problem::warning("identity-without-effect", message);
+            self.problems.push(problem.hint("remove it: the command or the address is used"));
+        }
+        self
+    }
+
     /// Returns the fields, and the problems of values that cannot be represented.
     pub(crate) fn into_parts(self) -> (Box<EntryFields>, Vec<Problem>) {
         (self.fields, self.problems)

@@ -187,8 +187,9 @@ fn an_own_transport_is_carried_and_compared_by_its_handle() {
     assert_eq!(server.transport.unwrap().word(), "in-process");
     let entry = ServerEntry::custom(transport.clone()).approval(Approval::Never);
     let spec = spec(entry);
-    assert_eq!(spec.transport, Transport::Custom(transport));
+    assert_eq!(spec.transport, Transport::Custom(transport.clone()));
     assert_eq!(spec.policy.approval, Approval::Never);
+    assert_ne!(spec.transport, Transport::Custom(transport.with_identity("another")));
     let other = CustomTransport::new(std::sync::Arc::new("own"), CustomTransport::IN_PROCESS);
     assert_ne!(spec.transport, Transport::Custom(other));
     assert_eq!(format!("{:?}", spec.transport), "Custom(CustomTransport(\"in-process\"))");

@@ -76,6 +76,11 @@ impl McpServer {
         }))
     }
 
+    /// Returns the name and the version that it declares.
+    pub fn info(&self) -> &Json {
+        &self.0.info
+    }
+
     /// Returns the handle for change notifications.
     pub fn change_notifier(&self) -> &ChangeNotifier {
         &self.0.change_notifier

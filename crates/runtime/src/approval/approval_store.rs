@@ -35,6 +35,8 @@ pub(crate) enum ApprovalStoreError {
     NotPinned,
     #[error("only answers of the runtime's own approver are stored")]
     OfView,
+    #[error("nothing says what is behind the transport of this server")]
+    NoIdentity,
     #[error("\"approvals.json\" is malformed (line {line})")]
     Malformed { line: usize },
     #[error(transparent)]
@@ -102,6 +104,9 @@ impl ApprovalStore {
         }
         let kept = match lifetime {
             ApprovalLifetime::View | ApprovalLifetime::Session => Ok(()),
+            ApprovalLifetime::Permanent if !call.is_definition_lasting => {
+                Err(ApprovalStoreError::NoIdentity)
+            }
             ApprovalLifetime::Permanent => self.change(|grants| grants.add(call, scope)),
         };
         if lifetime != ApprovalLifetime::Permanent || kept.is_err() {
@@ -190,6 +195,7 @@ mod tests {
             policy: Approval::Ask,
             is_withheld: false,
             definition: definition.into(),
+            is_definition_lasting: true,
             pin: Some("p".into()),
         }
     }

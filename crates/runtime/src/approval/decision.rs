@@ -32,6 +32,8 @@ pub(crate) struct ProposedCall {
     pub(crate) is_withheld: bool,
     /// A hash that identifies the definition of the server.
     pub(crate) definition: String,
+    /// Whether the hash identifies it in later runs, too, so that an approval can be stored.
+    pub(crate) is_definition_lasting: bool,
     /// A hash of the tool, if the connected server listed it and it matches its pin.
     pub(crate) pin: Option<String>,
 }
@@ -316,6 +318,7 @@ mod tests {
             policy,
             is_withheld: false,
             definition: "d1".into(),
+            is_definition_lasting: true,
             pin: Some("p1".into()),
         }
     }

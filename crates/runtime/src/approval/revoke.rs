@@ -37,6 +37,7 @@ impl ApprovalsError {
             ApprovalStoreError::Malformed { .. } => {
                 "correct the file or delete it; until then it is ignored".to_owned()
             }
+            ApprovalStoreError::NoIdentity => "give the custom transport an identity".to_owned(),
             ApprovalStoreError::NoHome
             | ApprovalStoreError::NotPinned
             | ApprovalStoreError::OfView => {

@@ -24,6 +24,7 @@ use crate::runtime::{Runtime, Unavailable};
 use crate::scope::Scope;
 use crate::spans;
 use crate::status::FailureKind;
+use crate::store::server_identity::has_lasting_identity;
 use crate::tools::{Freshness, Tool, ToolMatch, Visibility};
 use crate::trust_gate::TrustedServer;
 
@@ -148,11 +149,14 @@ impl<'a> Execution<'a> {
             context: self.options.context.clone(),
         };
         let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
+        let server = self.approved.server.as_deref();
+        let is_definition_lasting = server.is_some_and(has_lasting_identity);
         ProposedCall {
             request,
             policy: tool.approval(),
             is_withheld: tool.visibility() == Visibility::Withheld,
             definition: self.approved.key.clone(),
+            is_definition_lasting,
             pin: is_pinned.then(|| tool.pin()),
         }
     }

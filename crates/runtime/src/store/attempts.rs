@@ -205,7 +205,12 @@ mod tests {
 
     fn key(cache: &ToolCache, name: &str) -> RecordKey {
         let configuration = Secret::new("identity");
-        cache.key(&ServerIdentity { name, configuration, credential: String::new() })
+        cache.key(&ServerIdentity {
+            name,
+            configuration,
+            credential: String::new(),
+            is_lasting: true,
+        })
     }
 
     fn ended(ago: u64, error: Option<&str>) -> LastAttempt {

@@ -53,10 +53,13 @@ impl RecordKeys {
         self.folder.as_deref()
     }
 
-    /// Returns the key of a server's record.
+    /// Returns the key of a server's record. In a folder, there is none for a server that could not
+    /// be identified in a later run.
     pub(super) fn key(&self, kind: &str, server: &ServerIdentity<'_>) -> RecordKey {
         let parts = [kind, server.name, server.configuration.expose(), &server.credential];
-        RecordKey { server: server.name.to_owned(), hash: self.hash(&parts) }
+        let has_key = server.is_lasting || self.folder.is_none();
+        let hash = has_key.then(|| self.hash(&parts)).flatten();
+        RecordKey { server: server.name.to_owned(), hash }
     }
 
     /// Returns a hash of texts; `None` without a secret.

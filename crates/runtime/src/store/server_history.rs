@@ -15,7 +15,7 @@ use super::attempts::{AttemptsFile, LastAttempt, LoadedAttempts};
 use super::folder_lock::FolderLock;
 use super::pins::Pins;
 use super::record_keys::RecordKey;
-use super::server_identity::ServerIdentity;
+use super::server_identity::{ServerIdentity, has_lasting_identity};
 use super::tool_cache::{CachedServer, ToolCache};
 use super::tool_names::ToolNamesFile;
 use crate::tools::name_table::NameTable;
@@ -31,6 +31,8 @@ pub(crate) struct ServerHistory {
     /// The attempts of earlier runs, read when they are first needed, which is rare.
     earlier: OnceLock<LoadedAttempts>,
     pins: Pins,
+    /// The pins of servers that could not be identified in a later run.
+    pins_in_memory: Pins,
     /// The names given to tools so far, and the file that they are read from.
     names: Arc<Mutex<NameTable>>,
     names_file: ToolNamesFile,
@@ -61,6 +63,7 @@ impl ServerHistory {
             attempts: AttemptsFile::open(cache.as_deref()),
             earlier: OnceLock::new(),
             pins: Pins::open(pins),
+            pins_in_memory: Pins::open(None),
             names: Arc::new(Mutex::new(names_file.load())),
             names_file,
             queue: Mutex::default(),
@@ -124,7 +127,7 @@ impl ServerHistory {
         tools: &Arc<[ToolDefinition]>,
         mode: Pinning,
     ) -> PinReport {
-        self.pins.check(&self.pin_key(server), tools, mode)
+        self.pins_of(server).check(&self.pin_key(server), tools, mode)
     }
 
     /// Compares a cached list with the pins.
@@ -134,7 +137,7 @@ impl ServerHistory {
         tools: &[ToolDefinition],
         mode: Pinning,
     ) -> PinReport {
-        self.pins.compare(&self.pin_key(server), tools, mode)
+        self.pins_of(server).compare(&self.pin_key(server), tools, mode)
     }
 
     /// Returns in full how a live list differs from the pins.
@@ -143,7 +146,7 @@ impl ServerHistory {
         server: &TrustedServer,
         tools: &[ToolDefinition],
     ) -> Vec<ToolChange> {
-        self.pins.review(&self.pin_key(server), tools)
+        self.pins_of(server).review(&self.pin_key(server), tools)
     }
 
     /// Pins tools that the person has accepted.
@@ -152,12 +155,12 @@ impl ServerHistory {
         server: &TrustedServer,
         tools: &[ToolDefinition],
     ) -> Result<(), PinError> {
-        self.pins.accept(&self.pin_key(server), tools)
+        self.pins_of(server).accept(&self.pin_key(server), tools)
     }
 
     /// Returns a hash that identifies a definition and reveals nothing of it.
     pub(crate) fn definition_key(&self, server: &TrustedServer) -> String {
-        self.pins.definition_key(&ServerIdentity::new(server, &self.env))
+        self.pins_of(server).definition_key(&ServerIdentity::new(server, &self.env))
     }
 
     /// Tells whether records are queued.
@@ -184,12 +187,16 @@ impl ServerHistory {
         }
     }
 
+    fn pins_of(&self, server: &TrustedServer) -> &Pins {
+        if has_lasting_identity(server) { &self.pins } else { &self.pins_in_memory }
+    }
+
     fn cache_key(&self, server: &TrustedServer) -> RecordKey {
         self.cache.key(&ServerIdentity::new(server, &self.env))
     }
 
     fn pin_key(&self, server: &TrustedServer) -> RecordKey {
-        self.pins.key(&ServerIdentity::new(server, &self.env))
+        self.pins_of(server).key(&ServerIdentity::new(server, &self.env))
     }
 
     fn queue(&self) -> MutexGuard<'_, WriteQueue> {

@@ -1,6 +1,8 @@
 //! The identity of a server in stored records: name, configuration and credential.
 //!
 //! With another configuration or credential, cached tools, last attempt and pins are not found.
+//! What is behind a transport of the program is only known if the program says so; otherwise its
+//! records are not stored.
 //! The identity contains secrets; records are stored under a keyed hash of it (`record_keys`).
 
 use std::fmt::Write as _;
@@ -8,6 +10,7 @@ use std::path::Path;
 
 use wharf_config::{ConfigValue, Env, Secret, Transport};
 
+use crate::own_transport;
 use crate::trust_gate::{TrustedServer, github_token};
 
 /// The identity of a server.
@@ -19,13 +22,28 @@ pub(crate) struct ServerIdentity<'a> {
     pub(crate) configuration: Secret,
     /// The reference to its stored credential.
     pub(crate) credential: String,
+    /// Whether it identifies the server in later runs, too. If not, nothing is stored.
+    pub(crate) is_lasting: bool,
 }
 
 impl<'a> ServerIdentity<'a> {
     /// Returns the identity of a server in an environment.
     pub(crate) fn new(server: &'a TrustedServer, env: &Env) -> Self {
         let name = server.spec.name.as_str();
-        Self { name, configuration: configuration(server, env), credential: credential(server) }
+        Self {
+            name,
+            configuration: configuration(server, env),
+            credential: credential(server),
+            is_lasting: has_lasting_identity(server),
+        }
+    }
+}
+
+/// Tells whether records of a server can be stored: not if what is behind its transport is unknown.
+pub(crate) fn has_lasting_identity(server: &TrustedServer) -> bool {
+    match &server.spec.transport {
+        Transport::Custom(transport) => transport.identity().is_some(),
+        Transport::Stdio(_) | Transport::Http(_) | Transport::Sse(_) => true,
     }
 }
 
@@ -44,9 +62,15 @@ fn configuration(server: &TrustedServer, env: &Env) -> Secret {
             }
             text.values(&launch.env, env);
         }
-        // What is behind it is not known; the name of the server tells it apart.
         Transport::Custom(transport) => {
             text.part("custom").part(transport.word());
+            match transport.identity() {
+                Some(identity) => text.part("identity").part(identity.expose()),
+                // Counts as long as this opener exists.
+                None => {
+                    text.part("opener").part(&format!("{:?}", own_transport::number(transport)))
+                }
+            };
         }
         Transport::Http(endpoint) | Transport::Sse(endpoint) => {
             text.part(server.spec.transport.kind().word()).part(&endpoint.url.expose());

@@ -297,7 +297,7 @@ mod tests {
 
     fn server<'a>(name: &'a str, configuration: &str, credential: &str) -> ServerIdentity<'a> {
         let configuration = Secret::new(configuration);
-        ServerIdentity { name, configuration, credential: credential.to_owned() }
+        ServerIdentity { name, configuration, credential: credential.to_owned(), is_lasting: true }
     }
 
     struct TestCache {

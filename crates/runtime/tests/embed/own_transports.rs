@@ -1,14 +1,16 @@
 //! Servers in this process, and servers behind a pipe that the program opens.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use wharf::config::Approval;
+use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest};
+use wharf::config::{Approval, ServerEntry};
 use wharf::protocol::serve::{McpServer, ToolReply, ToolService};
 use wharf::protocol::transport::{BoxFuture, Pipe, PipeOpener};
-use wharf::{Event, Runtime, Status, custom_transport, in_process};
+use wharf::{Catalog, Env, Event, Runtime, Status, custom_transport, in_process};
 
 use super::world::{CallCount, LIMIT, notes};
 
@@ -158,5 +160,100 @@ async fn a_handle_of_an_unknown_type_fails_that_server_alone() {
     let unknown = snapshot.server("unknown").unwrap();
     assert_eq!(unknown.status, Status::Failed);
     assert_eq!(runtime.call("clock/now", ()).await.text, "noon");
+    runtime.shutdown().await;
+}
+
+/// Calls a tool of a server twice in a runtime that stores everything in a folder; the approver
+/// allows it for good. Returns how often it was asked.
+async fn asked_in_a_run(folder: &Path, entry: ServerEntry) -> usize {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let approver = move |_: ApprovalRequest| {
+        count.fetch_add(1, Ordering::SeqCst);
+        std::future::ready(ApprovalAnswer::AlwaysTool(ApprovalLifetime::Permanent))
+    };
+    let builder = Runtime::builder().server("box", entry).approver(approver).store_in(folder);
+    let runtime = builder.start().await.unwrap();
+    runtime.settled().await;
+    for _ in 0..2 {
+        assert_eq!(runtime.call("box/now", ()).await.text, "noon");
+    }
+    runtime.shutdown().await;
+    asked.load(Ordering::SeqCst)
+}
+
+fn box_entry() -> ServerEntry {
+    let opened = Arc::new(AtomicUsize::new(0));
+    custom_transport(CountingOpener { server: one_tool("now", "noon"), opened, refused: 0 })
+}
+
+/// Returns how many records about servers are in a folder.
+fn stored_count(folder: &Path) -> usize {
+    let text = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap_or_default();
+    let files = ["cache/tools.json", "cache/attempts.json", "pins/tools.json", "approvals.json"];
+    files.iter().filter(|path| text(path).contains("box")).count()
+}
+
+#[tokio::test]
+async fn nothing_is_stored_about_a_transport_without_an_identity() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let asked = asked_in_a_run(folder.path(), box_entry()).await;
+        assert_eq!(asked, 1, "an approval counts for one runtime");
+        assert_eq!(stored_count(folder.path()), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_transport_with_another_identity_is_another_server() {
+    let folder = tempfile::tempdir().unwrap();
+    for (identity, expected) in
+        [("ssh staging", 1), ("ssh staging", 0), ("ssh production", 1), ("ssh production", 0)]
+    {
+        let asked = asked_in_a_run(folder.path(), box_entry().identity(identity)).await;
+        assert_eq!(asked, expected, "{identity}");
+    }
+    assert_eq!(stored_count(folder.path()), 4);
+    let approvals = std::fs::read_to_string(folder.path().join("approvals.json")).unwrap();
+    assert!(!approvals.contains("staging"), "{approvals}");
+}
+
+#[tokio::test]
+async fn a_server_in_this_process_is_identified_by_the_name_that_it_declares() {
+    let folder = tempfile::tempdir().unwrap();
+    let renamed = || {
+        let service = ToolService::new("other", "1.0.0");
+        let tool = service.tool("now", "Says something.", json!({ "type": "object" }), |_| {
+            std::future::ready(Ok(ToolReply::text("noon")))
+        });
+        in_process(tool.into_server())
+    };
+    let usual = || in_process(one_tool("now", "noon"));
+    for (entry, expected) in [(usual(), 1), (usual(), 0), (renamed(), 1), (renamed(), 0)] {
+        assert_eq!(asked_in_a_run(folder.path(), entry).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_session_approval_does_not_count_for_another_transport_of_the_same_name() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let approver = move |_: ApprovalRequest| {
+        count.fetch_add(1, Ordering::SeqCst);
+        std::future::ready(ApprovalAnswer::AlwaysServer(ApprovalLifetime::Session))
+    };
+    let builder = Runtime::builder().server("box", box_entry()).approver(approver);
+    let runtime = builder.start().await.unwrap();
+    runtime.settled().await;
+    for expected in [1, 1] {
+        assert!(runtime.call("box/now", ()).await.ok());
+        assert_eq!(asked.load(Ordering::SeqCst), expected);
+    }
+    let mut other = Catalog::new(&Env::of_process());
+    other.insert("box", box_entry());
+    runtime.apply(&other).await;
+    runtime.settled().await;
+    assert!(runtime.call("box/now", ()).await.ok());
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
     runtime.shutdown().await;
 }

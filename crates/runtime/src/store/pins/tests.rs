@@ -42,7 +42,7 @@ impl TestPins {
 
 fn key(pins: &Pins, name: &str) -> RecordKey {
     let configuration = Secret::new("identity");
-    pins.key(&ServerIdentity { name, configuration, credential: String::new() })
+    pins.key(&ServerIdentity { name, configuration, credential: String::new(), is_lasting: true })
 }
 
 fn list(tools: &str) -> Arc<[ToolDefinition]> {

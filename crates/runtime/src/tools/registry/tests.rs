@@ -273,6 +273,7 @@ fn enforced_pins_withhold_changed_tools_and_hints_count_only_if_live_and_pinned(
         name: "s",
         configuration: wharf_config::Secret::new("i"),
         credential: String::new(),
+        is_lasting: true,
     });
     let build = |list: &str, freshness| {
         let page = page(list);
