@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
-use crate::secret::Secret;
+use crate::secret::{Secret, redact_command, redact_url};
 use crate::store::{self, StoreError, StoreErrorKind, private_file};
 
 /// The stored credentials of one person.
@@ -21,7 +21,7 @@ pub struct Credentials {
 }
 
 /// A token and the server it is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The address, or the launch identity of a program, that it is bound to.
     pub resource: String,
@@ -31,6 +31,20 @@ pub struct Credential {
     pub account: Option<String>,
     /// The token.
     pub token: Secret,
+}
+
+/// The address may have a key in its query, and the words of a program a password.
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let is_address = self.resource.contains("://");
+        let redact = if is_address { redact_url } else { redact_command };
+        f.debug_struct("Credential")
+            .field("resource", &redact(&self.resource))
+            .field("issuer", &self.issuer.as_deref().map(redact_url))
+            .field("account", &self.account)
+            .field("token", &self.token)
+            .finish()
+    }
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -152,5 +166,29 @@ impl Credentials {
         text.push('\n');
         private_file::write(path, &text)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debug_output_of_a_credential_has_no_secret() {
+        for resource in ["https://a.example/mcp?key=hunter1", "tool --token hunter1"] {
+            let credential = Credential {
+                resource: resource.to_owned(),
+                issuer: Some("https://issuer.example/?key=hunter2".to_owned()),
+                account: None,
+                token: Secret::new("hunter3"),
+            };
+            let rendered = format!("{credential:?}");
+            assert!(!rendered.contains("hunter") && rendered.contains("resource"), "{rendered}");
+        }
+        let fields = crate::EntryFields {
+            headers_helper: Some(Secret::new("print hunter4")),
+            ..crate::EntryFields::default()
+        };
+        assert!(!format!("{fields:?}").contains("hunter"));
     }
 }

@@ -7,6 +7,7 @@
 use crate::document::{Map, Node};
 use crate::env::Env;
 use crate::problem::{Problem, ProblemText};
+use crate::secret::Secret;
 use crate::server::{
     Approval, Auth, AuthKind, EntryFields, OAuth, PROTOCOL_VERSIONS, Policy, SwitchedOff,
     TransportKind, WrittenText,
@@ -176,8 +177,8 @@ impl<'a> EntryReader<'a> {
                 }
             }
             "headersHelper" | "http_headers_helper" | "headers_helper" => {
-                self.fields.headers_helper =
-                    node.as_str().map(str::to_owned).or(Some(word.to_owned()));
+                // It is a command of a shell, and may contain a password.
+                self.fields.headers_helper = Some(Secret::new(node.as_str().unwrap_or(word)));
                 let message = "its headers come from a program, which is not run here".to_owned();
                 self.warn(
                     "unsupported",

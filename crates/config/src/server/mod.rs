@@ -16,6 +16,7 @@ use crate::custom_transport::CustomTransport;
 use crate::document::Node;
 use crate::expand::Syntax;
 use crate::problem::Problem;
+use crate::secret::Secret;
 use crate::server_url::render_written;
 use crate::source::{Rank, Source};
 
@@ -101,7 +102,7 @@ pub struct EntryFields {
     /// The transport that the embedding program brings.
     pub custom: Option<CustomTransport>,
     /// A command that prints headers; this crate never runs it.
-    pub headers_helper: Option<String>,
+    pub headers_helper: Option<Secret>,
     /// Timeouts.
     pub timeouts: Timeouts,
     /// A stored credential.

@@ -259,7 +259,7 @@ impl SubjectBuilder<'_> {
     /// Adds commands that print values: the program of each, and every file it names.
     fn add_helpers(&mut self) {
         let fields = &self.definition.fields;
-        if let Some(helper) = &fields.headers_helper {
+        if let Some(helper) = fields.headers_helper.as_ref().map(Secret::expose) {
             let program = words_of_command(helper)
                 .first()
                 .and_then(|word| command::find(word, self.env, &self.definition.folder));

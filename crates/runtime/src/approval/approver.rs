@@ -2,6 +2,7 @@
 //!
 //! A closure is an approver, too. An approver that panics has not approved.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ impl Approver for DenyAll {
 }
 
 /// A call that needs approval.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// The server.
@@ -85,6 +86,22 @@ pub struct ApprovalRequest {
     pub provider_name: String,
     /// Who calls, if the host has said so.
     pub context: Option<CallContext>,
+}
+
+/// Shows only the length of the arguments: they may be secret.
+impl fmt::Debug for ApprovalRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.arguments.as_str().len();
+        formatter
+            .debug_struct("ApprovalRequest")
+            .field("server", &self.server)
+            .field("tool", &self.tool)
+            .field("arguments", &format_args!("{length} bytes"))
+            .field("hints", &self.hints)
+            .field("provider_name", &self.provider_name)
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ApprovalRequest {
@@ -154,4 +171,16 @@ pub enum CallOrigin {
     /// A model, or a program on its behalf.
     #[default]
     Agent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debug_output_of_a_request_has_only_the_length_of_the_arguments() {
+        let arguments = r#"{"password":"hunter2"}"#.parse().unwrap();
+        let rendered = format!("{:?}", ApprovalRequest::new("fs", "read", arguments));
+        assert!(rendered.contains("22 bytes") && !rendered.contains("hunter2"), "{rendered}");
+    }
 }

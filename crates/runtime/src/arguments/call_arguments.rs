@@ -1,5 +1,7 @@
 //! The arguments of a call, from any value that becomes a JSON object.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::Value;
 use wharf_protocol::Json;
@@ -23,8 +25,18 @@ use wharf_protocol::Json;
 /// ];
 /// # drop(same);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Arguments(Result<Json, String>);
+
+/// Shows only the length: arguments may be secret, and an error may quote them.
+impl fmt::Debug for Arguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(json) => write!(formatter, "Arguments({} bytes)", json.as_str().len()),
+            Err(_) => formatter.write_str("Arguments(unusable)"),
+        }
+    }
+}
 
 impl Arguments {
     /// Encodes a value.
@@ -108,6 +120,12 @@ impl From<String> for Arguments {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+
+    #[test]
+    fn the_debug_output_of_arguments_has_only_their_length() {
+        assert_eq!(format!("{:?}", Arguments::from(r#"{"a":"hunter2"}"#)), "Arguments(15 bytes)");
+        assert_eq!(format!("{:?}", Arguments::from("hunter2")), "Arguments(unusable)");
+    }
 
     use serde_json::json;
 

@@ -44,7 +44,7 @@ pub(super) fn describe(server: &Server, subject: &TrustSubject, env: &Env) -> St
     }
     pairs.add("header", ": ", &definition.fields.headers, &mut lines);
     if let Some(helper) = &definition.fields.headers_helper {
-        lines.labelled("headers from", &escape_invisible(helper));
+        lines.labelled("headers from", &escape_invisible(helper.expose()));
     }
     for file in &subject.files {
         used_file(file, env, &mut lines);
