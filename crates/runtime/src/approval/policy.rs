@@ -21,7 +21,7 @@ pub enum PolicyAction {
 /// Approves calls by rules; the first rule that matches decides.
 ///
 /// A pattern is `server/tool`, or `server` for all of its tools; both parts are globs over raw
-/// names. A call that no rule matches goes to the approver of [`ApprovalPolicy::otherwise`], and
+/// names. A slash in the name of a server is written `\/`. A call that no rule matches goes to the approver of [`ApprovalPolicy::otherwise`], and
 /// without one is denied.
 ///
 /// ```
@@ -57,7 +57,8 @@ impl ApprovalPolicy {
         self.rule(pattern, PolicyAction::Allow)
     }
 
-    /// Adds a rule that denies calls.
+    /// Adds a rule that denies calls. A pattern with a mistake denies more, see
+    /// [`ApprovalPolicy::rule`].
     #[must_use]
     pub fn deny(self, pattern: &str) -> Self {
         self.rule(pattern, PolicyAction::Deny)
@@ -69,10 +70,18 @@ impl ApprovalPolicy {
         self.rule(pattern, PolicyAction::Ask)
     }
 
-    /// Adds a rule. A pattern that is not a glob matches only the same text.
+    /// Adds a rule.
+    ///
+    /// A part that is not a valid glob, such as `{delete`, fails safe. In a rule that allows, it
+    /// matches only the same text. In a rule that denies or asks, `docs/{delete` matches all tools
+    /// of `docs`, and with a mistake in the part of the server the rule matches every call.
     #[must_use]
     pub fn rule(mut self, pattern: &str, action: PolicyAction) -> Self {
-        self.rules.push((ToolPattern::new(pattern), action));
+        let pattern = match action {
+            PolicyAction::Allow => ToolPattern::new(pattern),
+            PolicyAction::Deny | PolicyAction::Ask => ToolPattern::restricting(pattern),
+        };
+        self.rules.push((pattern, action));
         self
     }
 
@@ -131,6 +140,19 @@ mod tests {
         ] {
             assert_eq!(answer(&policy, server, tool).await, *expected, "{server}/{tool}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_mistake_in_a_pattern_never_allows_a_call() {
+        let denied = ApprovalAnswer::no("a rule of the host denies it");
+        let policy = ApprovalPolicy::new().deny("docs/{delete").allow("docs").allow("git");
+        assert_eq!(answer(&policy, "docs", "delete").await, denied);
+        assert_eq!(answer(&policy, "docs", "read").await, denied);
+        assert_eq!(answer(&policy, "git", "push").await, ApprovalAnswer::Yes);
+        let policy = ApprovalPolicy::new().deny("{docs/delete").allow("*");
+        assert_eq!(answer(&policy, "git", "push").await, denied);
+        let policy = ApprovalPolicy::new().allow("docs/{read");
+        assert_eq!(answer(&policy, "docs", "read").await, ApprovalAnswer::No { reason: None });
     }
 
     #[tokio::test]

@@ -90,10 +90,21 @@ pub(crate) struct ToolPattern {
 
 impl ToolPattern {
     /// Reads a pattern. The part before the first `/` is a glob over servers, the rest one over
-    /// tools; a part that is not a glob counts as a name.
+    /// tools; a part that is not a glob counts as a name. `\/` is a slash in the name of a server.
     pub(crate) fn new(text: &str) -> Self {
-        let (server, tool) = text.split_once('/').unwrap_or((text, "*"));
+        let (server, tool) = split(text);
         Self { server: NamePattern::new(server), tool: NamePattern::new(tool) }
+    }
+
+    /// Reads a pattern that restricts: a part that is not a glob matches everything, because with
+    /// a mistake in it, the tools that it was written for must not be allowed.
+    pub(crate) fn restricting(text: &str) -> Self {
+        let (server, tool) = split(text);
+        match (NamePattern::parse(server), NamePattern::parse(tool)) {
+            (Ok(server), Ok(tool)) => Self { server, tool },
+            (Ok(server), Err(_)) => Self { server, tool: NamePattern::Any },
+            (Err(_), _) => Self { server: NamePattern::Any, tool: NamePattern::Any },
+        }
     }
 
     /// Tells whether it matches a tool of a server, both by their raw names.
@@ -105,6 +116,17 @@ impl ToolPattern {
     pub(crate) fn matches_server(&self, server: &str) -> bool {
         self.server.matches(server)
     }
+}
+
+/// Splits a pattern at the first `/` that is not escaped.
+fn split(text: &str) -> (&str, &str) {
+    let mut is_escaped = false;
+    let slash = text.find(|c: char| {
+        let is_slash = c == '/' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_slash
+    });
+    slash.map_or((text, "*"), |at| (&text[..at], &text[at + 1..]))
 }
 
 impl fmt::Debug for ToolPattern {
@@ -134,5 +156,23 @@ mod tests {
         check("docs/a/b", "docs", "a/b", true);
         check("docs/*", "docs", "a/b", true);
         check("broken[/x", "broken[", "x", true);
+        check(r"team\/docs/read", "team/docs", "read", true);
+        check(r"team\/docs/read", "team", "docs/read", false);
+        check(r"team\/*", "team/docs", "read", true);
+        check(r"docs\\/read", r"docs\", "read", true);
+    }
+
+    #[test]
+    fn a_restricting_pattern_with_a_mistake_matches_more() {
+        for (text, server, tool, expected) in [
+            ("docs/{delete", "docs", "delete", true),
+            ("docs/{delete", "docs", "read", true),
+            ("docs/{delete", "other", "delete", false),
+            ("{docs/delete", "other", "read", true),
+            ("docs/delete_*", "docs", "read", false),
+        ] {
+            let pattern = ToolPattern::restricting(text);
+            assert_eq!(pattern.matches(server, tool), expected, "{text} {server} {tool}");
+        }
     }
 }
