@@ -12,7 +12,7 @@ use serde::Serialize;
 /// use wharf_config::ServerName;
 ///
 /// let name = ServerName::from("my server");
-/// assert!(name == "my server" && name != *"other");
+/// assert!(name == "my server" && name != *"other" && "my server" == name);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
@@ -63,6 +63,18 @@ impl PartialEq<str> for ServerName {
 impl PartialEq<&str> for ServerName {
     fn eq(&self, other: &&str) -> bool {
         self.0 == *other
+    }
+}
+
+impl PartialEq<ServerName> for str {
+    fn eq(&self, other: &ServerName) -> bool {
+        *self == other.0
+    }
+}
+
+impl PartialEq<ServerName> for &str {
+    fn eq(&self, other: &ServerName) -> bool {
+        **self == *other.0
     }
 }
 
