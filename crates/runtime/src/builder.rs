@@ -250,7 +250,7 @@ impl RuntimeBuilder {
             credentials.unwrap_or_else(|| Arc::new(FileCredentials::new(Arc::clone(&env))));
         let options = Options { env, credentials, ..self.options };
         let runtime = Runtime::start_with_events(&catalog, options, self.events);
-        runtime.send_problems(problems);
+        runtime.set_problems(problems);
         Ok(runtime)
     }
 

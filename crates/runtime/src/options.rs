@@ -59,6 +59,9 @@ pub struct Options {
     /// answer without a limit.
     pub approver: Option<Arc<dyn Approver>>,
     /// Decides about untrusted servers of a project; without it they are not used.
+    /// [`RuntimeBuilder::start`](crate::RuntimeBuilder::start) and
+    /// [`Runtime::apply`](crate::Runtime::apply) ask it; [`Runtime::start`](crate::Runtime::start)
+    /// does not.
     pub trust_decider: Option<Arc<dyn TrustDecider>>,
     /// How the user can allow calls without a prompt; hints append it after "or use".
     pub approval_bypass_hint: Option<String>,

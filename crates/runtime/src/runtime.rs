@@ -4,7 +4,7 @@
 //! servers are killed at once; a shutdown gives them time to exit by themselves.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -69,6 +69,8 @@ pub(crate) struct RuntimeInner {
     tasks: TaskTracker,
     /// Tasks that write records to disk, on threads that may block.
     saving: TaskTracker,
+    /// The problems of the catalog in use.
+    problems: Mutex<Vec<Problem>>,
 }
 
 /// Shows the servers, each with its status and the number of its tools.
@@ -125,6 +127,11 @@ impl Runtime {
     ///
     /// Reads small files of Wharf: cached tools, tool names, approvals. Must be called in a Tokio
     /// runtime with I/O and time.
+    ///
+    /// Does not ask [`Options::trust_decider`], because asking takes time: an untrusted server of
+    /// this catalog stays untrusted. [`Runtime::apply`] and
+    /// [`RuntimeBuilder::start`](crate::RuntimeBuilder::start) ask; so a program with a catalog of
+    /// its own and a trust decider starts with an empty catalog and applies its own.
     pub fn start(catalog: &Catalog, options: Options) -> Self {
         Self::start_with_events(catalog, options, EventSender::default())
     }
@@ -161,6 +168,7 @@ impl Runtime {
             began,
             tasks,
             saving,
+            problems: Mutex::new(catalog.problems.clone()),
         }))
     }
 
@@ -209,36 +217,52 @@ impl Runtime {
     ///
     /// If the host has a trust decider, it is asked about untrusted servers of the catalog first.
     /// Servers that the host gave in code are kept only if the catalog has them.
-    pub async fn apply(&self, catalog: &Catalog) -> CatalogChanges {
-        let options = &self.0.shared.options;
-        let Some(decider) = &options.trust_decider else {
-            return self.apply_decided(catalog).await;
-        };
-        if catalog.undecided().next().is_none() {
-            return self.apply_decided(catalog).await;
+    ///
+    /// # Errors
+    /// [`Unavailable::ShutDown`] if the runtime was shut down: nothing is applied.
+    pub async fn apply(&self, catalog: &Catalog) -> Result<CatalogChanges, Unavailable> {
+        if self.has_shut_down() {
+            return Err(Unavailable::ShutDown);
         }
-        let mut catalog = catalog.clone();
-        let problems =
-            trust_decider::ask_about_untrusted(&mut catalog, &**decider, &options.env).await;
-        self.send_problems(problems);
-        self.apply_decided(&catalog).await
+        let options = &self.0.shared.options;
+        let mut problems = catalog.problems.clone();
+        let decided = match &options.trust_decider {
+            Some(decider) if catalog.undecided().next().is_some() => {
+                let mut catalog = catalog.clone();
+                let decisions =
+                    trust_decider::ask_about_untrusted(&mut catalog, &**decider, &options.env);
+                problems.extend(decisions.await);
+                Some(catalog)
+            }
+            _ => None,
+        };
+        let changes = self.apply_decided(decided.as_ref().unwrap_or(catalog)).await;
+        let changes = changes.ok_or(Unavailable::ShutDown)?;
+        self.set_problems(problems.clone());
+        Ok(CatalogChanges { problems, ..changes })
     }
 
-    /// Tells observers about problems.
-    pub(crate) fn send_problems(&self, problems: Vec<Problem>) {
+    /// Returns the problems of the catalog in use, such as files that could not be read, and those
+    /// of decisions about its trust. The problems of one server are in its
+    /// [`ServerSnapshot`](crate::ServerSnapshot).
+    pub fn problems(&self) -> Vec<Problem> {
+        self.0.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the problems of the catalog in use, and tells observers about them.
+    pub(crate) fn set_problems(&self, problems: Vec<Problem>) {
+        self.0.problems.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&problems);
         for problem in problems {
             let server = problem.server.as_deref().map(ServerName::new);
             self.0.shared.events.send(Event::Problem { server, problem });
         }
     }
 
-    async fn apply_decided(&self, catalog: &Catalog) -> CatalogChanges {
+    async fn apply_decided(&self, catalog: &Catalog) -> Option<CatalogChanges> {
         let servers = trust_gate::plan(catalog, &self.0.shared.options.env);
         let settings = RuntimeSettings::new(&catalog.settings);
         self.0.shared.set_name_owners(catalog);
-        self.send_command(|done| SupervisorCommand::Apply { servers, settings, done })
-            .await
-            .unwrap_or_default()
+        self.send_command(|done| SupervisorCommand::Apply { servers, settings, done }).await
     }
 
     /// Connects a server, again if it is connected, and waits for the outcome.
@@ -249,10 +273,13 @@ impl Runtime {
     }
 
     /// Closes a server and removes its tools. Waits until its process has ended.
-    pub async fn disconnect(&self, server: &str) -> Result<(), UnknownServer> {
+    ///
+    /// # Errors
+    /// If there is no such server, or the runtime was shut down.
+    pub async fn disconnect(&self, server: &str) -> Result<(), Unavailable> {
         let name = self.server_name(server)?;
-        self.send_command(|done| SupervisorCommand::Disconnect { server: name, done }).await;
-        Ok(())
+        let done = self.send_command(|done| SupervisorCommand::Disconnect { server: name, done });
+        done.await.ok_or(Unavailable::ShutDown)
     }
 
     /// Waits until a server is connected or has failed; a failed one is tried again.

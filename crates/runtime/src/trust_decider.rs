@@ -56,7 +56,7 @@ pub enum TrustDecision {
 }
 
 /// Asks about every untrusted server of a catalog, and applies the decisions to it. Returns a
-/// problem for each decision that could not be saved.
+/// problem for each decision that could not be saved, or whose server changed meanwhile.
 pub(crate) async fn ask_about_untrusted(
     catalog: &mut Catalog,
     decider: &dyn TrustDecider,
@@ -74,11 +74,15 @@ pub(crate) async fn ask_about_untrusted(
         }
     }
     let mut unsaved = Vec::new();
+    let mut problems = Vec::new();
     for (review, decision) in decisions {
         match decision {
-            // What changed since it was shown stays untrusted.
+            // What changed since it was shown stays untrusted, and nothing is saved about it.
             TrustDecision::Trust | TrustDecision::TrustOnce => {
-                catalog.trust(&review, env);
+                if !catalog.trust(&review, env) {
+                    problems.push(changed_meanwhile(review.into_parts().0));
+                    continue;
+                }
             }
             TrustDecision::Refuse => catalog.refuse(&review),
             TrustDecision::Skip => {}
@@ -89,12 +93,20 @@ pub(crate) async fn ask_about_untrusted(
         }
     }
     if unsaved.is_empty() {
-        return Vec::new();
+        return problems;
     }
     let env = Arc::clone(env);
     let saving = tokio::task::spawn_blocking(move || save_decisions(unsaved, &env));
     // The task is never aborted; it only fails while the program ends.
-    saving.await.unwrap_or_default()
+    problems.extend(saving.await.unwrap_or_default());
+    problems
+}
+
+/// Makes the problem of a server that is not the one that was shown.
+fn changed_meanwhile(server: ServerName) -> Problem {
+    let message = "it changed while you decided, so it is still not trusted";
+    let problem = Problem::warning("changed-while-deciding", message);
+    problem.hint("decide again about what is there now").of_server(server.as_str())
 }
 
 /// A decision that is to count in later runs, too.
@@ -230,6 +242,37 @@ mod tests {
             "the trust decision counts for this run only: there is no home folder for Wharf's files"
         );
         assert_eq!(problems[0].server.as_deref(), Some("yes"));
+    }
+
+    #[tokio::test]
+    async fn a_server_that_changes_while_the_host_decides_stays_untrusted_and_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = project(folder.path());
+        let program = env.cwd.join("a");
+        let servers = r#"{"mcpServers":{"yes":{"command":"./a"},"no":{"command":"b"}}}"#;
+        wharf_config::store::write(&env.cwd.join(".wharf/mcp.json"), servers).unwrap();
+        let mut catalog = loaded(&env);
+        // While the host decides, another program takes the place of the one that was shown.
+        let decider = move |server: &Server| {
+            if server.definition.name == "yes" {
+                make_program(&program);
+            }
+            trust_one(TrustDecision::Trust)(server)
+        };
+        let problems = ask_about_untrusted(&mut catalog, &decider, &env).await;
+        assert_eq!(states(&catalog), [UNTRUSTED; 2]);
+        let codes: Vec<_> = problems.iter().map(|it| (it.code, it.server.as_deref())).collect();
+        assert_eq!(codes, [("changed-while-deciding", Some("yes"))]);
+        assert_eq!(states(&loaded(&env)), [UNTRUSTED; 2], "nothing is saved");
+    }
+
+    fn make_program(path: &Path) {
+        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wharf_config::ServerName;
+use wharf_config::{Problem, ServerName};
 use wharf_protocol::transport::process;
 
 use super::backoff::ServerKind;
@@ -74,6 +74,9 @@ pub struct CatalogChanges {
     pub changed: Vec<ServerName>,
     /// The number of unchanged servers.
     pub unchanged: usize,
+    /// The problems of the catalog, such as files that could not be read, and those of decisions
+    /// about trust.
+    pub problems: Vec<Problem>,
 }
 
 /// The owner of all servers.

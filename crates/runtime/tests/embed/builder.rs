@@ -66,7 +66,7 @@ async fn applying_an_empty_catalog_removes_every_server_and_says_so() {
     let mut events = builder.events();
     let runtime = builder.start().await.unwrap();
     runtime.settled().await;
-    let changes = runtime.apply(&Catalog::new(&Env::of_process())).await;
+    let changes = runtime.apply(&Catalog::new(&Env::of_process())).await.unwrap();
     assert_eq!(changes.removed.iter().map(ServerName::as_str).collect::<Vec<_>>(), ["notes"]);
     assert_eq!(runtime.snapshot().servers().count(), 0);
     assert!(runtime.tools().is_empty());
@@ -96,7 +96,7 @@ async fn a_catalog_can_be_edited_and_applied_while_other_servers_stay_connected(
     let mut edited = catalog.clone();
     edited.remove("dropped");
     edited.insert("new", notes(&calls).approval(Approval::Never));
-    let changes = runtime.apply(&edited).await;
+    let changes = runtime.apply(&edited).await.unwrap();
     assert_eq!(
         (changes.added.len(), changes.removed.len(), changes.changed.len(), changes.unchanged),
         (1, 1, 0, 1)

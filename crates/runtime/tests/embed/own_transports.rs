@@ -251,7 +251,7 @@ async fn a_session_approval_does_not_count_for_another_transport_of_the_same_nam
     }
     let mut other = Catalog::new(&Env::of_process());
     other.insert("box", box_entry());
-    runtime.apply(&other).await;
+    runtime.apply(&other).await.unwrap();
     runtime.settled().await;
     assert!(runtime.call("box/now", ()).await.ok());
     assert_eq!(asked.load(Ordering::SeqCst), 2);

@@ -39,8 +39,8 @@ async fn only_what_changed_is_restarted() {
     fixture.change("other", "env", json!({ "LEVEL": "debug" }));
     fixture.remove("gone");
     fixture.actor("new", &Script::with_tools(["a"]), json!({}));
-    let applied = runtime.apply(&fixture.catalog()).await;
-    assert_snapshot!(format!("{applied:?}"), @r#"CatalogChanges { added: [ServerName("new")], removed: [ServerName("gone")], changed: [ServerName("other"), ServerName("policy")], unchanged: 1 }"#);
+    let applied = runtime.apply(&fixture.catalog()).await.unwrap();
+    assert_snapshot!(format!("{applied:?}"), @r#"CatalogChanges { added: [ServerName("new")], removed: [ServerName("gone")], changed: [ServerName("other"), ServerName("policy")], unchanged: 1, problems: [] }"#);
     let snapshot = runtime.settled().await;
     assert_snapshot!(render(&snapshot), @"
     new connected 1
@@ -72,7 +72,7 @@ async fn an_empty_catalog_ends_every_server_and_starts_no_defaults() {
         runtime.ready().await;
         runtime.connect("lazy").await.unwrap();
         let before = starts();
-        let applied = runtime.apply(&empty).await;
+        let applied = runtime.apply(&empty).await.unwrap();
         let removed: Vec<&str> = applied.removed.iter().map(ServerName::as_str).collect();
         assert_eq!(removed, ["fs", "lazy"]);
         assert_eq!((applied.added.len(), applied.changed.len(), applied.unchanged), (0, 0, 0));
@@ -96,7 +96,7 @@ async fn a_runtime_that_starts_with_an_empty_catalog_has_no_servers() {
     for empty in empty_catalogs(&fixture) {
         let runtime = Runtime::start(&empty, fixture.options());
         assert_eq!(render(&*runtime.ready().await), "");
-        let applied = runtime.apply(&empty).await;
+        let applied = runtime.apply(&empty).await.unwrap();
         assert_eq!((applied.added.len(), applied.unchanged), (0, 0));
         assert_eq!(render(&*runtime.settled().await), "");
         runtime.shutdown().await;
@@ -110,7 +110,7 @@ async fn a_disabled_server_loses_its_tools() {
     let runtime = fixture.start();
     runtime.ready().await;
     fixture.change("fs", "enabled", json!(false));
-    runtime.apply(&fixture.catalog()).await;
+    runtime.apply(&fixture.catalog()).await.unwrap();
     assert_snapshot!(render(&runtime.snapshot()), @"fs disabled 0");
     assert!(runtime.wait_for("fs").await.unwrap_err().to_string().contains("disabled"));
     runtime.shutdown().await;
@@ -123,7 +123,7 @@ async fn a_new_policy_applies_to_later_lists() {
     let runtime = fixture.start();
     runtime.ready().await;
     fixture.change("fs", "toolApproval", json!({ "rm": "deny" }));
-    runtime.apply(&fixture.catalog()).await;
+    runtime.apply(&fixture.catalog()).await.unwrap();
     assert_snapshot!(tools(&runtime.snapshot()), @"mcp_fs_do Live");
     call(&runtime, "mcp_fs_do", json!({ "tools": ["do", "rm", "new"] })).await;
     let snapshot = until(&runtime, "new appears", |it| it.registry().get("fs/new").is_some()).await;
@@ -144,7 +144,7 @@ async fn a_reload_retries_failed_servers() {
     let runtime = fixture.start();
     assert_eq!(runtime.ready().await.server("fs").unwrap().status, Status::Failed);
     Script::with_tools(["a"]).write(actor_log.folder());
-    let applied = runtime.apply(&fixture.catalog()).await;
+    let applied = runtime.apply(&fixture.catalog()).await.unwrap();
     assert_eq!(applied.unchanged, 1);
     assert_snapshot!(render(&*runtime.settled().await), @"fs connected 1");
     runtime.shutdown().await;

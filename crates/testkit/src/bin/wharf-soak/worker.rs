@@ -85,7 +85,7 @@ impl Worker {
             _ => {
                 let version = self.random.below(16);
                 if let Some(catalog) = self.servers.catalog(version) {
-                    self.wharf.apply(&catalog).await;
+                    drop(self.wharf.apply(&catalog).await);
                 }
                 "catalogs applied"
             }
