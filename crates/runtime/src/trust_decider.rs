@@ -4,6 +4,7 @@
 //! written. A decision holds for exactly that entry, so a changed entry is asked about again. A
 //! decision that cannot be saved counts for this runtime, and the host gets a problem.
 
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -15,34 +16,65 @@ use wharf_protocol::transport::BoxFuture;
 
 /// Decides whether servers of a project may be used.
 ///
-/// A closure that takes a [`Server`] and returns a decision is a decider:
+/// The project chooses the name of a server, so a name says nothing: a decider compares the entry as
+/// written, or shows it to a person. A closure that takes a [`Server`] and returns a future is a
+/// decider:
 ///
 /// ```
+/// use std::io::{BufRead, Write, stdin, stdout};
+///
+/// use wharf::config::text::clean;
 /// use wharf::{Server, TrustDecision};
 ///
 /// # fn takes(_: impl wharf::TrustDecider) {}
 /// # takes(
-/// |server: &Server| match server.definition.name.as_str() {
-///     "docs" => TrustDecision::Trust,
-///     _ => TrustDecision::Skip,
+/// async |server: Server| {
+///     let asking = tokio::task::spawn_blocking(move || ask(&server));
+///     asking.await.unwrap_or(TrustDecision::Skip)
 /// }
 /// # );
+///
+/// /// Shows what would be started or contacted, cleaned for the terminal, and reads the answer.
+/// fn ask(server: &Server) -> TrustDecision {
+///     let entry = &server.definition.fields;
+///     let words = entry.command.iter().chain(&entry.args).chain(&entry.url);
+///     let words: Vec<String> = words.map(|word| format!("`{}`", clean(&word.text))).collect();
+///     println!("{} says:", server.definition.source.path.display());
+///     println!("  {}: {}", clean(server.definition.name.as_str()), words.join(" "));
+///     for (name, value) in entry.env.iter().chain(&entry.headers) {
+///         println!("  with {}: {}", clean(name), clean(&value.text));
+///     }
+///     print!("trust it? [y]es, [n]ever, anything else for not now: ");
+///     let mut line = String::new();
+///     let read = stdout().flush().and_then(|()| stdin().lock().read_line(&mut line));
+///     match (read, line.trim()) {
+///         (Ok(_), "y") => TrustDecision::Trust,
+///         (Ok(_), "n") => TrustDecision::Refuse,
+///         _ => TrustDecision::Skip,
+///     }
+/// }
 /// ```
 pub trait TrustDecider: Send + Sync + 'static {
     /// Decides about one server; its `trust` has what changed since it was trusted before.
-    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision>;
+    fn decide(&self, server: Server) -> BoxFuture<'_, TrustDecision>;
 }
 
-impl<F> TrustDecider for F
+impl<F, A> TrustDecider for F
 where
-    F: Fn(&Server) -> TrustDecision + Send + Sync + 'static,
+    F: Fn(Server) -> A + Send + Sync + 'static,
+    A: Future<Output = TrustDecision> + Send + 'static,
 {
-    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision> {
-        Box::pin(std::future::ready(self(server)))
+    fn decide(&self, server: Server) -> BoxFuture<'_, TrustDecision> {
+        Box::pin(self(server))
     }
 }
 
 /// A decision about a server.
+///
+/// Who trusts any server of a project, remote or not, trusts its folder, as `wharf trust` does: the
+/// user's own servers then run in that folder, not in the home folder, and programs such as `npx`
+/// prefer files of the folder in which they run. [`TrustDecision::TrustOnce`] does so for this
+/// runtime only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustDecision {
     /// It may be used, now and later, until its entry changes.
@@ -67,7 +99,7 @@ pub(crate) async fn ask_about_untrusted(
         // Files may change while the host decides; the decision is about the entry as shown.
         let review = TrustReview::of(&server.definition, env);
         // A panic is not a decision.
-        let answer = AssertUnwindSafe(async { decider.decide(server).await });
+        let answer = AssertUnwindSafe(async { decider.decide(server.clone()).await });
         match answer.catch_unwind().await {
             Ok(TrustDecision::Skip) | Err(_) => {}
             Ok(decision) => decisions.push((review, decision)),
@@ -176,10 +208,10 @@ mod tests {
     const UNTRUSTED: Option<DefinitionState> = Some(DefinitionState::Untrusted);
     const ENABLED: Option<DefinitionState> = Some(DefinitionState::Enabled);
 
-    fn trust_one(decision: TrustDecision) -> impl Fn(&Server) -> TrustDecision {
-        move |server| match server.definition.name.as_str() {
-            "yes" => decision,
-            _ => TrustDecision::Skip,
+    fn trust_one(decision: TrustDecision) -> impl TrustDecider {
+        move |server: Server| {
+            let is_wanted = server.definition.name == "yes";
+            std::future::ready(if is_wanted { decision } else { TrustDecision::Skip })
         }
     }
 
@@ -214,9 +246,9 @@ mod tests {
         let asked = Arc::new(AtomicUsize::new(0));
         let refuse_all = {
             let asked = Arc::clone(&asked);
-            move |_: &Server| {
+            move |_: Server| {
                 asked.fetch_add(1, Ordering::Relaxed);
-                TrustDecision::Refuse
+                std::future::ready(TrustDecision::Refuse)
             }
         };
         for _ in 0..2 {
@@ -253,11 +285,13 @@ mod tests {
         wharf_config::store::write(&env.cwd.join(".wharf/mcp.json"), servers).unwrap();
         let mut catalog = loaded(&env);
         // While the host decides, another program takes the place of the one that was shown.
-        let decider = move |server: &Server| {
-            if server.definition.name == "yes" {
+        let decider = move |server: Server| {
+            let is_wanted = server.definition.name == "yes";
+            if is_wanted {
                 make_program(&program);
             }
-            trust_one(TrustDecision::Trust)(server)
+            let decision = if is_wanted { TrustDecision::Trust } else { TrustDecision::Skip };
+            std::future::ready(decision)
         };
         let problems = ask_about_untrusted(&mut catalog, &decider, &env).await;
         assert_eq!(states(&catalog), [UNTRUSTED; 2]);
@@ -280,7 +314,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let env = project(folder.path());
         let mut catalog = loaded(&env);
-        let decider = |_: &Server| -> TrustDecision { panic!("on purpose") };
+        let decider = async |_: Server| -> TrustDecision { panic!("on purpose") };
         assert!(ask_about_untrusted(&mut catalog, &decider, &env).await.is_empty());
         assert_eq!(states(&catalog), [UNTRUSTED; 2]);
     }
