@@ -304,6 +304,12 @@ impl Runtime {
             collected.errors.push((ServerName::new(server), unavailable(why)));
             return collected;
         }
+        if server.is_none() && self.has_shut_down() {
+            let snapshot = self.snapshot();
+            let names = snapshot.servers().map(|server| server.name.clone());
+            collected.errors.extend(names.map(|name| (name, unavailable(Unavailable::ShutDown))));
+            return collected;
+        }
         // A request for one server does not wait for the others.
         let snapshot = match server {
             Some(_) => self.snapshot(),

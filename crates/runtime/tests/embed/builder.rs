@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use wharf::config::settings::SettingValue;
-use wharf::config::{Platform, load};
+use wharf::config::{Platform, Problem, load};
 use wharf::{
     Approval, Catalog, Credential, CredentialQuery, CredentialStore, CredentialStoreError, Env,
-    Event, Http, LoadOptions, Options, Runtime, ServerName, Settings, Status,
-    discover_and_load_mcp_tools,
+    Event, Http, LoadOptions, Options, Runtime, Server, ServerName, Settings, Status,
+    TrustDecision, discover_and_load_mcp_tools,
 };
 
 use super::world::{CallCount, notes};
@@ -265,4 +265,43 @@ fn a_catalog_of_an_environment_without_files_is_empty() {
     assert!(catalog.servers.is_empty());
     let with_defaults = LoadOptions { with_defaults: true, ..LoadOptions::default() };
     assert!(!load(&env(folder.path()), with_defaults).unwrap().servers.is_empty());
+}
+
+#[tokio::test]
+async fn problems_of_files_and_of_decisions_are_returned() {
+    let folder = tempfile::tempdir().unwrap();
+    let env = env(folder.path());
+    let write = |path: &str, text: &str| {
+        wharf::config::store::write(&folder.path().join(path), text).unwrap();
+    };
+    write("home/.cursor/mcp.json", "{ broken");
+    write("project/.wharf/mcp.json", r#"{"mcpServers":{"far":{"url":"http://127.0.0.1:9/"}}}"#);
+    let refuse = async |_: Server| TrustDecision::Skip;
+    let builder = Runtime::builder().env(env.clone()).discover(".").trust_decider(refuse);
+    let runtime = builder.start().await.unwrap();
+    let is_broken_file = |problem: &Problem| {
+        problem.is_error() && problem.path.as_ref().is_some_and(|path| path.ends_with("mcp.json"))
+    };
+    assert!(runtime.problems().iter().any(is_broken_file), "{:?}", runtime.problems());
+    let catalog = load(&env, LoadOptions::default()).unwrap();
+    let changes = runtime.apply(&catalog).await.unwrap();
+    assert!(changes.problems.iter().any(is_broken_file), "{changes:?}");
+    runtime.apply(&Catalog::new(&env)).await.unwrap();
+    assert_eq!(runtime.problems(), []);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn after_the_shutdown_every_function_says_so() {
+    let builder = Runtime::builder().server("notes", notes(&CallCount::default()));
+    let runtime = builder.start().await.unwrap();
+    runtime.shutdown().await;
+    let applied = runtime.apply(&Catalog::new(&Env::of_process())).await;
+    assert_eq!(applied.unwrap_err().to_string(), "the runtime was shut down");
+    let listed = runtime.resources(None).await;
+    let errors: Vec<&str> = listed.errors.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(errors, ["notes"]);
+    assert_eq!(listed.errors[0].1.message, "the runtime was shut down");
+    let disconnected = runtime.disconnect("notes").await;
+    assert_eq!(disconnected.unwrap_err().to_string(), "the runtime was shut down");
 }
