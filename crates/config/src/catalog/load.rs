@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::discover::{self, Discovery, relative_folder_problems};
 use crate::env::Env;
 use crate::exa;
@@ -34,7 +36,8 @@ pub struct LoadOptions {
 }
 
 /// Why no catalog could be made.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiscoveryError {
     /// `WHARF_MCP_SERVERS` is not a JSON object of servers.
