@@ -112,7 +112,7 @@ pub(crate) async fn ask_about_untrusted(
             // What changed since it was shown stays untrusted, and nothing is saved about it.
             TrustDecision::Trust | TrustDecision::TrustOnce => {
                 if !catalog.trust(&review, env) {
-                    problems.push(changed_meanwhile(review.into_parts().0));
+                    problems.push(changed_meanwhile(&review.into_parts().0));
                     continue;
                 }
             }
@@ -135,7 +135,7 @@ pub(crate) async fn ask_about_untrusted(
 }
 
 /// Makes the problem of a server that is not the one that was shown.
-fn changed_meanwhile(server: ServerName) -> Problem {
+fn changed_meanwhile(server: &ServerName) -> Problem {
     let message = "it changed while you decided, so it is still not trusted";
     let problem = Problem::warning("changed-while-deciding", message);
     problem.hint("decide again about what is there now").of_server(server.as_str())
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn make_program(path: &Path) {
-        std::fs::write(path, "#!/bin/sh\n").unwrap();
+        wharf_config::store::write(path, "#!/bin/sh\n").unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

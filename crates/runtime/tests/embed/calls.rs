@@ -372,7 +372,7 @@ async fn everything_after_shutdown_says_so() {
     let connect = runtime.connect("notes").await.unwrap_err();
     assert_eq!(connect.to_string(), "the runtime was shut down");
     let catalog = Catalog::new(&Env::of_process());
-    assert!(matches!(runtime.apply(&catalog).await, Err(Unavailable::ShutDown)));
+    assert!(matches!(runtime.apply(&catalog).await, Err(wharf::Unavailable::ShutDown)));
     runtime.shutdown().await;
 }
 
