@@ -63,6 +63,7 @@ mod resolve;
 mod resources_and_prompts;
 mod runtime;
 mod scope;
+mod scoped_requests;
 mod spans;
 mod startup;
 mod status;
@@ -104,9 +105,9 @@ pub use own_transport::in_process;
 pub use resolve::{
     CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
 };
-pub use resources_and_prompts::CollectedList;
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use scope::ViewOptions;
+pub use scoped_requests::CollectedList;
 pub use status::{FailureKind, ServerFailure, Status};
 pub use stderr::last_meaningful_line;
 pub use store::attempts::LastAttempt;

@@ -2,22 +2,25 @@
 //!
 //! A view shows and calls only some servers and tools, has its own approver, limits and call
 //! context, and uses the connections of its runtime. A view of a view only narrows: see
-//! `scope`.
+//! `scope`. Snapshots and events are about the whole runtime, so a view has none.
 
 use std::fmt;
 use std::sync::Arc;
 
 use wharf_config::ServerName;
 use wharf_protocol::Json;
-use wharf_protocol::view::{PromptResult, ReadResult};
+use wharf_protocol::view::send::CompletionRequest;
+use wharf_protocol::view::{
+    Completion, Prompt, PromptResult, ReadResult, Resource, ResourceTemplate,
+};
 
 use crate::arguments::Arguments;
 use crate::call::CallError;
-use crate::connections::{ServerSnapshot, Snapshot};
-use crate::event::Events;
+use crate::connections::ServerSnapshot;
 use crate::execute::{ToolCall, ToolRef};
 use crate::runtime::Runtime;
 use crate::scope::{Scope, ViewOptions};
+use crate::scoped_requests::{CollectedList, ScopedRequests};
 use crate::tools::Tool;
 
 /// A narrowed handle of a [`Runtime`].
@@ -68,14 +71,14 @@ impl View {
 
     /// Returns the tools of this view that can be called now, live and cached ones, sorted by name.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
-        let snapshot = self.snapshot();
+        let snapshot = self.runtime.snapshot();
         let all = snapshot.registry().tools().iter();
         all.filter(|tool| self.scope.allows(tool)).cloned().collect()
     }
 
     /// Returns the servers of this view.
     pub fn servers(&self) -> Vec<Arc<ServerSnapshot>> {
-        let snapshot = self.snapshot();
+        let snapshot = self.runtime.snapshot();
         let all = snapshot.servers();
         all.filter(|server| self.allows_server(&server.name)).cloned().collect()
     }
@@ -100,51 +103,82 @@ impl View {
         ToolCall::new(&self.runtime, Arc::clone(&self.scope), tool.into(), arguments.into())
     }
 
+    /// Lists the resources of one server or of all, see [`Runtime::resources`].
+    ///
+    /// Resources, prompts, completions, instructions and raw requests of a server belong to the
+    /// view only if all tools of the server do. A listing of all servers omits the others.
+    pub async fn resources(&self, server: Option<&str>) -> CollectedList<Resource> {
+        self.requests().resources(server).await
+    }
+
+    /// Lists the resource templates of one server or of all, see [`Runtime::resource_templates`].
+    pub async fn resource_templates(
+        &self,
+        server: Option<&str>,
+    ) -> CollectedList<ResourceTemplate> {
+        self.requests().resource_templates(server).await
+    }
+
+    /// Lists the prompts of one server or of all, see [`Runtime::prompts`].
+    pub async fn prompts(&self, server: Option<&str>) -> CollectedList<Prompt> {
+        self.requests().prompts(server).await
+    }
+
     /// Reads a resource, see [`Runtime::read_resource`].
     ///
     /// # Errors
-    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    /// Those of the runtime; also if not all tools of the server belong to the view. A server
+    /// without any tool in the view is an unknown server.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResult, CallError> {
-        self.scope.check_server(server)?;
-        self.runtime.read_resource(server, uri).await
+        self.requests().read_resource(server, uri).await
     }
 
     /// Fetches a prompt, see [`Runtime::get_prompt`].
     ///
     /// # Errors
-    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    /// Those of [`View::read_resource`].
     pub async fn get_prompt(
         &self,
         server: &str,
         name: &str,
         arguments: &[(String, String)],
     ) -> Result<PromptResult, CallError> {
-        self.scope.check_server(server)?;
-        self.runtime.get_prompt(server, name, arguments).await
+        self.requests().get_prompt(server, name, arguments).await
+    }
+
+    /// Requests completions for an argument of a prompt or of a resource template.
+    ///
+    /// # Errors
+    /// Those of [`View::read_resource`].
+    pub async fn complete(
+        &self,
+        server: &str,
+        request: &CompletionRequest,
+    ) -> Result<Completion, CallError> {
+        self.requests().complete(server, request).await
+    }
+
+    /// Returns the instructions of connected servers, see [`Runtime::instructions`].
+    pub fn instructions(&self) -> Vec<(ServerName, String)> {
+        self.requests().instructions()
     }
 
     /// Sends any request to one server, see [`Runtime::request`].
     ///
     /// # Errors
-    /// Those of the runtime; a server that does not belong to the view is an unknown server.
+    /// Those of [`View::read_resource`] and of [`Runtime::request`].
     pub async fn request(
         &self,
         server: &str,
         method: &str,
         params: Option<&Json>,
     ) -> Result<Json, CallError> {
-        self.scope.check_server(server)?;
-        self.runtime.request(server, method, params).await
+        self.requests().raw(server, method, params).await
     }
 
-    /// Returns the current state of all servers and tools, not only those of this view.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.runtime.snapshot()
-    }
-
-    /// Returns the events of the runtime from now on, not only those of this view.
-    pub fn events(&self) -> Events {
-        self.runtime.events()
+    /// Returns the requests within the scope of this view.
+    fn requests(&self) -> ScopedRequests<'_> {
+        ScopedRequests::new(&self.runtime, &self.scope)
     }
 }
 

@@ -9,8 +9,8 @@ use wharf_protocol::era::Era;
 use wharf_protocol::view::{DiscoverResult, InitializeResult, ListEntry, ProtocolViolation};
 
 use crate::connections::ServerSnapshot;
-use crate::resources_and_prompts::CollectedList;
 use crate::runtime::Runtime;
+use crate::scoped_requests::CollectedList;
 
 /// The maximum number of violations of one server.
 const MAX_SHOWN: usize = 20;

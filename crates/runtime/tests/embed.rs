@@ -11,6 +11,7 @@ mod embed {
     mod names;
     mod own_transports;
     mod view_approvals;
+    mod view_requests;
     mod views;
     mod world;
 }

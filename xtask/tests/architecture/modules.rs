@@ -34,6 +34,7 @@ const CRATES: [(&str, &[&[&str]]); 2] = [
             &["load", "violations"],
             &["builder", "view"],
             &["resources_and_prompts", "tool_review"],
+            &["scoped_requests"],
             &["execute", "tool_servers", "startup"],
             &["runtime", "cached_tools"],
             &["connections"],

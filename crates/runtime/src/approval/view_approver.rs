@@ -137,6 +137,7 @@ mod tests {
             request: ApprovalRequest::new("fs", tool, "{}".parse().unwrap()),
             policy: Approval::Ask,
             is_withheld: false,
+            is_definition_lasting: true,
             definition: "d".into(),
             pin: Some(pin.into()),
         }

@@ -55,6 +55,15 @@ impl ScopePatterns {
             && self.above.as_ref().is_none_or(|above| above.allows_server(server))
     }
 
+    fn allows_whole_server(&self, server: &str) -> bool {
+        let is_matched = |patterns: &Arc<[ToolPattern]>| {
+            patterns.iter().any(|pattern| pattern.matches_whole_server(server))
+        };
+        self.allows_name(server)
+            && self.tools.as_ref().is_none_or(is_matched)
+            && self.above.as_ref().is_none_or(|above| above.allows_whole_server(server))
+    }
+
     fn allows_name(&self, server: &str) -> bool {
         let servers = self.servers.as_ref();
         servers.is_none_or(|patterns| patterns.iter().any(|pattern| pattern.matches(server)))
@@ -97,8 +106,12 @@ impl Scope {
 
     /// Tells whether a tool may be shown and called.
     pub(crate) fn allows(&self, tool: &Tool) -> bool {
-        let patterns = self.patterns.as_ref();
-        patterns.is_none_or(|patterns| patterns.allows(tool.server().as_str(), tool.tool()))
+        self.allows_tool(tool.server().as_str(), tool.tool())
+    }
+
+    /// Tells whether a tool may be shown and called; both names are raw.
+    pub(crate) fn allows_tool(&self, server: &str, tool: &str) -> bool {
+        self.patterns.as_ref().is_none_or(|patterns| patterns.allows(server, tool))
     }
 
     /// Tells whether at least some tools of a server may be shown and called.
@@ -106,19 +119,33 @@ impl Scope {
         self.patterns.as_ref().is_none_or(|patterns| patterns.allows_server(server))
     }
 
+    /// Tells whether all tools of a server are allowed by one pattern. Only then do its resources,
+    /// prompts and all other requests belong to the scope.
+    pub(crate) fn allows_whole_server(&self, server: &str) -> bool {
+        self.patterns.as_ref().is_none_or(|patterns| patterns.allows_whole_server(server))
+    }
+
     /// Tells whether it allows every server and tool.
     pub(crate) fn allows_everything(&self) -> bool {
         self.patterns.is_none()
     }
 
-    /// Returns the error for a server that is not in the scope. It is the same as for one that does
-    /// not exist, so a view does not tell what else there is.
-    pub(crate) fn check_server(&self, server: &str) -> Result<(), CallError> {
-        if self.allows_server(server) {
+    /// Returns the error for a request other than a tool call to a server that is not in the scope,
+    /// or not as a whole. A server that is not in the scope looks like one that does not exist, so a
+    /// view does not tell what else there is.
+    pub(crate) fn check_whole_server(&self, server: &str) -> Result<(), CallError> {
+        if self.allows_whole_server(server) {
             return Ok(());
         }
-        let message = format!("there is no server \"{}\"", clip(server, 100));
-        Err(CallError::not_run(CallErrorReason::UnknownTool, message))
+        let name = clip(server, 100);
+        if !self.allows_server(server) {
+            let message = format!("there is no server \"{name}\"");
+            return Err(CallError::not_run(CallErrorReason::UnknownTool, message));
+        }
+        let message = format!(
+            "only some tools of server \"{name}\" belong to this view, and nothing else of it does"
+        );
+        Err(CallError::not_run(CallErrorReason::Denied, message))
     }
 }
 

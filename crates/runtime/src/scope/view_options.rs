@@ -33,6 +33,9 @@ impl ViewOptions {
 
     /// Allows only tools that match one of these patterns: `server/tool`, or `server` for all of
     /// its tools; both parts are globs over raw names.
+    ///
+    /// Resources, prompts, completions, instructions and raw requests of a server belong to the
+    /// view only if one pattern allows all of its tools: `server` or `server/*`.
     #[must_use]
     pub fn tools<'a>(mut self, patterns: impl IntoIterator<Item = &'a str>) -> Self {
         self.tools = Some(patterns.into_iter().map(ToolPattern::new).collect());
@@ -52,14 +55,14 @@ impl ViewOptions {
         self
     }
 
-    /// Limits the whole duration of each call, approval included.
+    /// Limits the whole duration of each call, approval included, and of each other request.
     #[must_use]
     pub fn max_call(mut self, limit: Duration) -> Self {
         self.max_call = Some(limit);
         self
     }
 
-    /// Sets the context of calls.
+    /// Sets the context of calls and other requests.
     #[must_use]
     pub fn context(mut self, context: CallContext) -> Self {
         self.context = Some(context);

@@ -116,6 +116,11 @@ impl ToolPattern {
     pub(crate) fn matches_server(&self, server: &str) -> bool {
         self.server.matches(server)
     }
+
+    /// Tells whether it matches all tools of a server: the part for tools is missing, or `*`.
+    pub(crate) fn matches_whole_server(&self, server: &str) -> bool {
+        self.server.matches(server) && matches!(self.tool, NamePattern::Any)
+    }
 }
 
 /// Splits a pattern at the first `/` that is not escaped.
