@@ -126,8 +126,10 @@ impl Runtime {
     /// not in the result.
     ///
     /// # Errors
-    /// If the server is not available, or answers with an error. `tools/call` is refused: only
-    /// [`Runtime::call`] checks approval.
+    /// If the server is not available, or answers with an error. Refused are `tools/call`, because
+    /// only [`Runtime::call`] checks approval, and methods whose effects the runtime keeps track of:
+    /// `initialize`, `server/discover`, `subscriptions/…`, `resources/subscribe`,
+    /// `resources/unsubscribe`, `logging/setLevel`, `tasks/…`, and notifications.
     pub async fn request(
         &self,
         server: &str,

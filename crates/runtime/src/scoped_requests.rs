@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::time::Instant;
 use tracing::Instrument;
+use wharf_config::text::clip;
 use wharf_config::{Approval, Problem, ServerName};
 use wharf_protocol::peer::{
     Deadline, ListCut, ListResult, RequestCause, RequestError, RequestOptions,
@@ -149,9 +150,8 @@ impl<'a> ScopedRequests<'a> {
         method: &str,
         params: Option<&Json>,
     ) -> Result<Json, CallError> {
-        if method == "tools/call" {
-            let message = "tools are called with `call`, which checks arguments and approval";
-            return Err(CallError::not_run(CallErrorReason::Unsendable, message));
+        if let Some(why) = refusal_of(method) {
+            return Err(CallError::not_run(CallErrorReason::Unsendable, why));
         }
         let send = async |peer: &Peer, options: &RequestOptions| {
             peer.request(method, params, options).await
@@ -350,6 +350,30 @@ impl<'a> ScopedRequests<'a> {
         let cause = self.scope.context.clone().map(RequestCause::new);
         RequestOptions { deadline, cause, ..RequestOptions::default() }
     }
+}
+
+/// The methods that are not sent as raw requests, and why: the runtime would not know of them. A
+/// name that ends with `/` stands for all methods that begin with it.
+const REFUSED: [(&str, &str); 9] = [
+    ("tools/call", "tools are called with `call`, which checks arguments and approval"),
+    ("initialize", "servers are initialized by `connect`"),
+    ("server/discover", "servers are discovered by `connect`; `ConnectionInfo` has the result"),
+    ("subscriptions/", "the runtime subscribes itself; use `subscribe_resource` for a resource"),
+    ("resources/subscribe", "use `subscribe_resource`, which also subscribes after a reconnect"),
+    ("resources/unsubscribe", "use `unsubscribe_resource`"),
+    ("logging/setLevel", "use `set_log_level`, which also sets the level after a reconnect"),
+    ("tasks/", "tasks belong to calls, and `call` waits for them"),
+    ("notifications/", "a notification is not a request and has no result"),
+];
+
+/// Returns why a method is not sent as a raw request.
+fn refusal_of(method: &str) -> Option<String> {
+    let is_meant = |name: &str| match name.ends_with('/') {
+        true => method.starts_with(name),
+        false => method == name,
+    };
+    let (_, why) = REFUSED.iter().find(|(name, _)| is_meant(name))?;
+    Some(format!("`{}` is not sent as a raw request: {why}", clip(method, 100)))
 }
 
 /// Limits a whole listing: a server may answer each page in time and never send the last one. A

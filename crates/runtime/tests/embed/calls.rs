@@ -392,6 +392,27 @@ async fn a_raw_request_reaches_one_server_and_cannot_call_a_tool() {
 }
 
 #[tokio::test]
+async fn a_raw_request_whose_effect_the_runtime_tracks_is_refused() {
+    let runtime = start_with_notes(&CallCount::default()).await;
+    let refused = [
+        ("initialize", "`connect`"),
+        ("server/discover", "`connect`"),
+        ("subscriptions/listen", "`subscribe_resource`"),
+        ("resources/subscribe", "`subscribe_resource`"),
+        ("resources/unsubscribe", "`unsubscribe_resource`"),
+        ("logging/setLevel", "`set_log_level`"),
+        ("tasks/cancel", "`call`"),
+        ("notifications/cancelled", "not a request"),
+    ];
+    for (method, instead) in refused {
+        let error = runtime.request("notes", method, None).await.unwrap_err();
+        assert_eq!((error.reason, error.outcome_known), (CallErrorReason::Unsendable, true));
+        assert!(error.message.contains(method) && error.message.contains(instead), "{error}");
+    }
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_panicking_approver_or_progress_listener_costs_that_call_alone() {
     let calls = CallCount::default();
     let panics = |request: ApprovalRequest| {
