@@ -126,9 +126,21 @@ impl Snapshot {
 
     /// Returns the error for a tool that a server lists but that is excluded or unusable.
     pub fn excluded_tool(&self, text: &str) -> Option<(CallError, CallDetails)> {
+        self.excluded_tool_where(text, |_, _| true)
+    }
+
+    /// Does the same for the tools that a condition on the raw names of server and tool allows.
+    pub(crate) fn excluded_tool_where(
+        &self,
+        text: &str,
+        is_allowed: impl Fn(&str, &str) -> bool,
+    ) -> Option<(CallError, CallDetails)> {
         self.servers.values().find_map(|server| {
             let (server_tools, trusted) = (server.server_tools.as_ref()?, server.trusted.as_ref()?);
             let found = omitted_tools::find(server_tools, &trusted.spec.policy, text)?;
+            if !is_allowed(found.server.as_str(), &found.tool) {
+                return None;
+            }
             let (name, tool) = (clip(found.server.as_str(), 100), clip(&found.tool, 100));
             let (message, hint) = match found.why {
                 OmitReason::Excluded => (

@@ -71,9 +71,8 @@ impl Runtime {
     /// have such a tool. The result does not depend on whether the tools of the server were cached.
     fn not_found(&self, wanted: &NotFound<'_>, limit: Duration) -> (CallError, CallDetails) {
         let &NotFound { text, snapshot, scope, nearest } = wanted;
-        if let Some(excluded) = snapshot.excluded_tool(text)
-            && scope.allows_server(&excluded.1.server_name)
-        {
+        let is_allowed = |server: &str, tool: &str| scope.allows_tool(server, tool);
+        if let Some(excluded) = snapshot.excluded_tool_where(text, is_allowed) {
             return excluded;
         }
         let mut named = self.servers_named(text, snapshot);

@@ -206,3 +206,22 @@ async fn an_elicitation_during_a_request_has_the_context_of_the_view() {
     assert_eq!(*recorder.0.lock().unwrap(), [Some(context), None]);
     runtime.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_view_does_not_tell_which_tools_are_excluded_outside_of_it() {
+    let mut entry: wharf::config::ServerEntry = in_process(McpServer::new(Docs)).into();
+    entry = entry.exclude_tools(["admin_reset"]);
+    let runtime =
+        Runtime::builder().server("docs", entry).approver(AllowAll).start().await.unwrap();
+    runtime.settled().await;
+    let outside = runtime.view(ViewOptions::new().tools(["docs/read_one"]));
+    let error = outside.call("docs/admin_reset", ()).await.error.unwrap();
+    let missing = outside.call("docs/admin_xxxxx", ()).await.error.unwrap();
+    assert_eq!(error.reason, missing.reason);
+    assert_eq!(error.message, missing.message.replace("admin_xxxxx", "admin_reset"));
+    assert_eq!(error.hint, missing.hint);
+    let inside = runtime.view(ViewOptions::new().tools(["docs"]));
+    let error = inside.call("docs/admin_reset", ()).await.error.unwrap();
+    assert_eq!(error.reason, CallErrorReason::Omitted);
+    runtime.shutdown().await;
+}
