@@ -7,6 +7,7 @@ mod runtime {
     mod approvals;
     mod calls;
     mod changes;
+    mod custom_transports;
     mod elicitation;
     mod exactly_once;
     mod fixture;
@@ -16,6 +17,7 @@ mod runtime {
     mod panics;
     mod recorder;
     mod remote;
+    mod resource_subscriptions;
     mod resources_and_prompts;
     mod secrets;
     mod spans;
