@@ -10,6 +10,7 @@ mod cargo;
 mod conformance;
 mod features;
 mod interop;
+mod packages;
 mod program;
 mod soak;
 mod test;

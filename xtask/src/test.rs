@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use crate::TaskOutcome;
 use crate::cargo::{Cargo, MissingTools};
 use crate::features::{self, PackageFeatures};
+use crate::packages;
 use crate::tools;
 
 /// Runs all checks and prints the summary.
 pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
     let started = Instant::now();
     let installed = |subcommand: &str| cargo.has(subcommand);
-    let finished: Vec<FinishedCheck> = plan(&installed, cargo.missing_tools)
+    let release = packages::last_release(cargo.root());
+    let finished: Vec<FinishedCheck> = plan(&installed, cargo.missing_tools, release)
         .into_iter()
         .map(|check| {
             println!("\n=== {}: {}", check.name, check.describe());
@@ -24,6 +26,9 @@ pub(crate) fn run(cargo: &Cargo) -> TaskOutcome {
                 CheckStep::EachFeature(package) => verdict(package.check(cargo)),
                 CheckStep::CountPackages { most } => {
                     verdict(features::check_package_count(cargo, most))
+                }
+                CheckStep::CompareApi { release } => {
+                    verdict(packages::compare_api(cargo, &release))
                 }
                 CheckStep::Skip { why } => CheckVerdict::Skipped(why),
                 CheckStep::Fail { why } => CheckVerdict::Failed(why.to_owned()),
@@ -59,6 +64,10 @@ enum CheckStep {
     /// Count the packages of the build that has only servers on stdio.
     CountPackages {
         most: usize,
+    },
+    /// Compare the API of the libraries with that of a release, which is a tag.
+    CompareApi {
+        release: String,
     },
     Skip {
         why: &'static str,
@@ -105,6 +114,7 @@ impl Check {
             CheckStep::CountPackages { most } => {
                 format!("cargo {}: at most {most} packages", features::STDIO_PACKAGES.join(" "))
             }
+            CheckStep::CompareApi { release } => packages::describe_comparison(release),
             CheckStep::Skip { why } => format!("skipped, {why}"),
             CheckStep::Fail { why } => format!("failed, {why}"),
         }
@@ -112,7 +122,11 @@ impl Check {
 }
 
 /// Decides how each check is run, depending on the installed tools.
-fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
+fn plan(
+    installed: &dyn Fn(&str) -> bool,
+    missing: MissingTools,
+    release: Option<String>,
+) -> Vec<Check> {
     let component = |name, subcommand: &str, why, arguments| match missing {
         _ if installed(subcommand) => Check::run(name, arguments),
         MissingTools::Skip => Check { name, step: CheckStep::Skip { why } },
@@ -159,6 +173,8 @@ fn plan(installed: &dyn Fn(&str) -> bool, missing: MissingTools) -> Vec<Check> {
             name: "packages without features",
             step: CheckStep::CountPackages { most: features::MOST_PACKAGES },
         },
+        Check::run("packages", &packages::PACK),
+        api_comparison(installed("semver-checks"), release),
         dependencies(installed("deny")),
     ]
 }
@@ -255,7 +271,17 @@ fn tests(has_nextest: bool) -> Check {
     )
 }
 
-/// The only check that CI may skip: it needs a tool that does not come with Rust.
+/// CI may skip it: it needs a release to compare with, and a tool that does not come with Rust.
+fn api_comparison(has_semver_checks: bool, release: Option<String>) -> Check {
+    let step = match release {
+        Some(release) if has_semver_checks => CheckStep::CompareApi { release },
+        Some(_) => CheckStep::Skip { why: "cargo-semver-checks is not installed" },
+        None => CheckStep::Skip { why: "there is no release to compare the API with" },
+    };
+    Check { name: "compatibility of the API", step }
+}
+
+/// CI may skip it, too: it needs a tool that does not come with Rust.
 fn dependencies(has_deny: bool) -> Check {
     if has_deny {
         // Advisories are left out, because fetching them needs the network.
@@ -317,8 +343,9 @@ fn other_tasks(node: Option<String>, python: Option<String>) -> String {
 mod tests {
     use super::*;
 
-    fn check(installed: &[&str], missing: MissingTools, expected: &str) {
-        let plan = plan(&|subcommand| installed.contains(&subcommand), missing);
+    fn check(installed: &[&str], missing: MissingTools, release: Option<&str>, expected: &str) {
+        let is_installed = |subcommand: &str| installed.contains(&subcommand);
+        let plan = plan(&is_installed, missing, release.map(str::to_owned));
         let lines: Vec<String> =
             plan.iter().map(|check| format!("{}: {}", check.name, check.describe())).collect();
         assert_eq!(lines.join("\n"), expected);
@@ -327,8 +354,9 @@ mod tests {
     #[test]
     fn with_every_tool_every_check_runs() {
         check(
-            &["fmt", "clippy", "nextest", "deny"],
+            &["fmt", "clippy", "nextest", "deny", "semver-checks"],
             MissingTools::Fail,
+            Some("v0.1.0"),
             "\
 format: cargo fmt --all --check
 lints: cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -344,6 +372,8 @@ features of the definitions: cargo clippy --package wharf-config --no-default-fe
 tests without features: cargo test --package wharf --package wharf-config --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test own_files --test without_http
 the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
 packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 80 packages
+packages: cargo package --offline --no-verify --allow-dirty --package wharf-config --package wharf-protocol --package wharf --config patch.crates-io.wharf-config.path='crates/config' --config patch.crates-io.wharf-protocol.path='crates/protocol'
+compatibility of the API: cargo semver-checks --package wharf-config --package wharf-protocol --package wharf --baseline-rev v0.1.0
 dependencies: cargo deny check bans licenses sources",
         );
     }
@@ -353,6 +383,7 @@ dependencies: cargo deny check bans licenses sources",
         check(
             &[],
             MissingTools::Skip,
+            None,
             "\
 format: skipped, rustfmt is not installed (`rustup component add rustfmt`)
 lints: skipped, clippy is not installed (`rustup component add clippy`)
@@ -368,20 +399,23 @@ features of the definitions: skipped, clippy is not installed (`rustup component
 tests without features: cargo test --package wharf --package wharf-config --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test own_files --test without_http
 the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig
 packages without features: cargo tree --package wharf --no-default-features --edges normal --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --locked: at most 80 packages
+packages: cargo package --offline --no-verify --allow-dirty --package wharf-config --package wharf-protocol --package wharf --config patch.crates-io.wharf-config.path='crates/config' --config patch.crates-io.wharf-protocol.path='crates/protocol'
+compatibility of the API: skipped, there is no release to compare the API with
 dependencies: skipped, cargo-deny is not installed: licences and sources were not checked",
         );
     }
 
     #[test]
-    fn on_ci_only_cargo_deny_may_be_missing() {
+    fn on_ci_only_tools_that_are_not_part_of_rust_may_be_missing() {
         let steps: Vec<CheckStep> =
-            plan(&|_| false, MissingTools::Fail).into_iter().map(|check| check.step).collect();
+            plan(&|_| false, MissingTools::Fail, None).into_iter().map(|it| it.step).collect();
         let kinds: Vec<&str> = steps
             .iter()
             .map(|step| match step {
                 CheckStep::Run { .. }
                 | CheckStep::EachFeature(_)
-                | CheckStep::CountPackages { .. } => "run",
+                | CheckStep::CountPackages { .. }
+                | CheckStep::CompareApi { .. } => "run",
                 CheckStep::Skip { .. } => "skip",
                 CheckStep::Fail { .. } => "fail",
             })
@@ -390,7 +424,7 @@ dependencies: skipped, cargo-deny is not installed: licences and sources were no
             kinds,
             [
                 "fail", "fail", "run", "fail", "run", "run", "run", "run", "fail", "fail", "fail",
-                "run", "run", "skip"
+                "run", "run", "run", "run", "skip", "skip"
             ]
         );
     }
