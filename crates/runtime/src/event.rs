@@ -220,7 +220,9 @@ impl Events {
     /// Waits for the next event; `None` once the runtime was shut down, or its last clone was
     /// dropped, and all events were returned. Missed events are skipped.
     ///
-    /// Dropping the future loses no event.
+    /// Dropping the future loses no event. `events.next()` is always this function, also where
+    /// `StreamExt` is in scope; the function of the stream, which tells how many events were missed,
+    /// is `StreamExt::next(&mut events)`.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match poll_fn(|context| self.poll_received(context)).await? {

@@ -82,6 +82,9 @@ pub struct ApprovalRequest {
     pub annotations: Option<Json>,
     /// The hints read from the annotations.
     pub hints: ToolHints,
+    /// Whether the tool is listed live and unchanged since it was pinned. Hints of other tools are
+    /// worth nothing: the tool may have changed. Those of a pinned one are still claims.
+    pub is_pinned: bool,
     /// The program whose file defines the server.
     pub provider_name: String,
     /// Who calls, if the host has said so.
@@ -105,7 +108,7 @@ impl fmt::Debug for ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    /// Creates a request without annotations, for the tests of an approver.
+    /// Creates a request for a tool without annotations and pin, for the tests of an approver.
     pub fn new(server: impl Into<String>, tool: impl Into<String>, arguments: Json) -> Self {
         Self {
             server: server.into(),
@@ -113,6 +116,7 @@ impl ApprovalRequest {
             arguments,
             annotations: None,
             hints: ToolHints::default(),
+            is_pinned: false,
             provider_name: String::new(),
             context: None,
         }

@@ -312,6 +312,7 @@ mod tests {
                 arguments: r#"{"path":"/"}"#.parse().unwrap(),
                 annotations: None,
                 hints: ToolHints { read_only: Some(true), ..ToolHints::default() },
+                is_pinned: true,
                 provider_name: "Claude Code".into(),
                 context: None,
             },

@@ -23,7 +23,7 @@ impl PhaseTracker {
         }
     }
 
-    fn set(&self, phase: CallPhase) {
+    pub(crate) fn set(&self, phase: CallPhase) {
         let number = match phase {
             CallPhase::Connect => 0,
             CallPhase::Send => 1,

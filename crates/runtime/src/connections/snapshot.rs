@@ -76,7 +76,8 @@ pub struct ConnectionInfo {
     pub version: String,
     /// The negotiated protocol revision.
     pub revision: Revision,
-    /// The transport in use: `stdio`, `http` or `sse`.
+    /// The transport in use: `stdio`, `http`, `sse`, `in-process` for a server in this process, or
+    /// `pipe` for a transport of the program.
     pub transport: &'static str,
     /// The server's instructions for a model's prompt: untrusted text.
     pub instructions: Option<String>,

@@ -139,16 +139,17 @@ impl<'a> Execution<'a> {
 
     fn proposed_call(&self, arguments: &Json) -> ProposedCall {
         let tool = &self.tool;
+        let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
         let request = ApprovalRequest {
             server: tool.server().as_str().to_owned(),
             tool: tool.tool().to_owned(),
             arguments: arguments.clone(),
             annotations: tool.annotations(),
             hints: tool.hints(),
+            is_pinned,
             provider_name: tool.source().provider_name.to_owned(),
             context: self.options.context.clone(),
         };
-        let is_pinned = tool.freshness() == Freshness::Live && tool.is_pinned_unchanged();
         let server = self.approved.server.as_deref();
         let is_definition_lasting = server.is_some_and(has_lasting_identity);
         ProposedCall {

@@ -111,3 +111,19 @@ async fn an_answer_that_cannot_be_stored_counts_for_the_session_and_is_a_problem
     }
     assert_eq!(codes, ["approval-not-stored"]);
 }
+
+#[tokio::test]
+async fn the_approver_learns_whether_the_hints_are_those_of_a_pinned_tool() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let record = Arc::clone(&seen);
+    let approver = move |request: ApprovalRequest| {
+        record.lock().unwrap().push((request.is_pinned, request.hints.read_only));
+        std::future::ready(ApprovalAnswer::Yes)
+    };
+    let builder = Runtime::builder().server("notes", notes(&CallCount::default()));
+    let runtime = builder.approver(approver).start().await.unwrap();
+    runtime.settled().await;
+    assert!(runtime.call("notes/read_note", ()).await.ok());
+    assert_eq!(*seen.lock().unwrap(), [(true, Some(true))]);
+    runtime.shutdown().await;
+}

@@ -1,4 +1,5 @@
-//! Asks on the terminal before a tool runs. Tools that only read run without a question.
+//! Asks on the terminal before a tool runs. Tools that say that they only read, and are
+//! unchanged since they were pinned, run without a question.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
@@ -12,7 +13,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .env(Env::of_process())
         .discover(".")
         .approver(async |request: ApprovalRequest| {
-            if request.hints.read_only == Some(true) {
+            // A claim of the server, but one that has not changed since its tools were pinned.
+            if request.is_pinned && request.hints.read_only == Some(true) {
                 return ApprovalAnswer::Yes;
             }
             // Reading a line blocks, so it runs on a thread for blocking calls.
