@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod embed {
+    mod apply_trust;
     mod approvals;
     mod builder;
     mod calls;

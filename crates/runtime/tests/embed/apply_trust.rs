@@ -1,0 +1,49 @@
+//! Applying a catalog asks the trust decider about the untrusted servers of a project.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use wharf::config::{Platform, load};
+use wharf::{BoxFuture, Env, LoadOptions, Runtime, Server, Status, TrustDecider, TrustDecision};
+
+/// Records which servers it is asked about, and trusts `docs` for this run.
+struct Recorder(Arc<Mutex<Vec<String>>>);
+
+impl TrustDecider for Recorder {
+    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision> {
+        let name = server.definition.name.as_str().to_owned();
+        let decision = match name.as_str() {
+            "docs" => TrustDecision::TrustOnce,
+            _ => TrustDecision::Skip,
+        };
+        self.0.lock().unwrap().push(name);
+        Box::pin(std::future::ready(decision))
+    }
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "a test's own folder needs no atomic writes")]
+async fn an_applied_catalog_with_a_server_of_a_project_is_decided_about_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::create_dir_all(&project).unwrap();
+    // Nothing listens on the port, so a server that may be contacted fails.
+    let entry = json!({ "type": "http", "url": "http://127.0.0.1:1/mcp" });
+    let file = json!({ "mcpServers": { "docs": entry, "other": entry } });
+    std::fs::write(project.join(".mcp.json"), file.to_string()).unwrap();
+    let env = Env::new(Platform::HOST, &project).with_home(&home);
+
+    let asked = Arc::default();
+    let builder = Runtime::builder().env(env.clone()).trust_decider(Recorder(Arc::clone(&asked)));
+    let runtime = builder.start().await.unwrap();
+    assert!(asked.lock().unwrap().is_empty(), "no file was read yet");
+    let catalog = load(&env, LoadOptions::default()).unwrap();
+    let changes = runtime.apply(&catalog).await;
+    assert_eq!(*asked.lock().unwrap(), ["docs", "other"]);
+    assert!(changes.removed.is_empty());
+    runtime.settled().await;
+    assert_eq!(runtime.status("docs"), Some(Status::Failed), "it was contacted");
+    assert_eq!(runtime.status("other"), Some(Status::Untrusted));
+    runtime.shutdown().await;
+}
