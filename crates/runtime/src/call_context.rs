@@ -1,8 +1,8 @@
 //! The call context: who the host says is calling.
 //!
-//! A view, or one call, has a context. It reaches the approver, the elicitor, the sampler, events
-//! and spans, so that a host with many sessions can route each question to the session that caused
-//! it. It is never sent to a server.
+//! A view, or one call, has a context. It reaches the approver, the elicitor and the sampler, and the
+//! span and the event of a call, so that a host with many sessions can route each question to the
+//! session that caused it. It is never sent to a server.
 
 use std::sync::Arc;
 

@@ -18,6 +18,29 @@ use wharf_protocol::view::{ClientCapabilities, Elicitation, Sampling};
 use crate::call_context::CallContext;
 
 /// Answers elicitation requests of servers by asking the user.
+///
+/// ```
+/// use wharf::protocol::view::send::{ElicitationAnswer, ElicitationSupport};
+/// use wharf::{BoxFuture, CallContext, ElicitationRequest, Elicitor, Runtime};
+///
+/// /// Declines everything, and says who was asked.
+/// struct Decline;
+///
+/// impl Elicitor for Decline {
+///     fn support(&self) -> ElicitationSupport {
+///         ElicitationSupport { form: true, url: false }
+///     }
+///
+///     fn elicit(&self, request: ElicitationRequest) -> BoxFuture<'_, ElicitationAnswer> {
+///         let who = request.context.as_ref().map_or("nobody", CallContext::label);
+///         println!("{} asks {who}", request.server);
+///         Box::pin(std::future::ready(ElicitationAnswer::Decline))
+///     }
+/// }
+///
+/// let builder = Runtime::builder().elicitor(Decline);
+/// # drop(builder);
+/// ```
 pub trait Elicitor: Send + Sync + 'static {
     /// Returns the supported elicitation modes: forms, URLs, or both. URLs are declared to servers
     /// only by builds with the feature `http`.

@@ -30,8 +30,11 @@
 //! the rest of each subject, and [`config`] and [`protocol`] are the crates below. [`model_formats`]
 //! writes tools and outcomes for model providers.
 //!
-//! There is no global state: the host passes the environment as [`Env`]. This crate never prints,
-//! prompts, or reads the environment of the process.
+//! Runtimes share no servers and no settings: the host passes the environment as [`Env`]. This crate
+//! never prints, prompts, or reads the environment of the process; only on macOS and Windows, the
+//! library for root certificates reads `SSL_CERT_FILE` and `SSL_CERT_DIR`. On Unix, all runtimes of
+//! a process share the threads that start and end processes, and the list of process groups that
+//! they have started.
 
 #![warn(missing_debug_implementations)]
 
