@@ -75,6 +75,14 @@ pub(crate) enum Repeat {
     Never,
 }
 
+/// A request to one server, and how far it has come.
+struct PendingRequest<'a> {
+    method: &'static str,
+    server: &'a str,
+    repeat: Repeat,
+    tracker: &'a PhaseTracker,
+}
+
 /// The requests of a runtime or of a view.
 #[derive(Clone, Copy)]
 pub(crate) struct ScopedRequests<'a> {
@@ -198,7 +206,8 @@ impl<'a> ScopedRequests<'a> {
     ) -> Result<T, CallError> {
         self.scope.check_whole_server(server)?;
         let tracker = PhaseTracker::default();
-        let request = self.send_until_answered(method, server, repeat, &tracker, send);
+        let pending = PendingRequest { method, server, repeat, tracker: &tracker };
+        let request = self.send_until_answered(pending, send);
         match self.scope.max_call {
             None => request.await,
             Some(limit) => tokio::time::timeout(limit, request)
@@ -209,10 +218,7 @@ impl<'a> ScopedRequests<'a> {
 
     async fn send_until_answered<T>(
         self,
-        method: &'static str,
-        server: &str,
-        repeat: Repeat,
-        tracker: &PhaseTracker,
+        PendingRequest { method, server, repeat, tracker }: PendingRequest<'_>,
         send: impl AsyncFn(&Peer, &RequestOptions) -> Result<T, RequestError>,
     ) -> Result<T, CallError> {
         let runtime = self.runtime;
@@ -368,10 +374,7 @@ const REFUSED: [(&str, &str); 9] = [
 
 /// Returns why a method is not sent as a raw request.
 fn refusal_of(method: &str) -> Option<String> {
-    let is_meant = |name: &str| match name.ends_with('/') {
-        true => method.starts_with(name),
-        false => method == name,
-    };
+    let is_meant = |name: &str| method == name || name.ends_with('/') && method.starts_with(name);
     let (_, why) = REFUSED.iter().find(|(name, _)| is_meant(name))?;
     Some(format!("`{}` is not sent as a raw request: {why}", clip(method, 100)))
 }

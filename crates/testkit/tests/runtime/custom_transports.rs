@@ -96,13 +96,13 @@ async fn check_calls(runtime: &Runtime) {
 async fn tools_of_another_process_on_a_socket_are_called_also_after_a_reconnect() {
     for program in [env!("CARGO_BIN_EXE_wharf-sample"), env!("CARGO_BIN_EXE_wharf-rmcp")] {
         let server = SocketServerProcess::start(program).await;
-        let opened = Arc::new(AtomicUsize::new(0));
-        let opener = SocketOpener { path: server.path.clone(), opened: Arc::clone(&opened) };
+        let count = Arc::new(AtomicUsize::new(0));
+        let opener = SocketOpener { path: server.path.clone(), opened: Arc::clone(&count) };
         let runtime = start(opener).await;
         check_calls(&runtime).await;
-        let before = opened.load(Ordering::SeqCst);
+        let before = count.load(Ordering::SeqCst);
         assert_eq!(runtime.connect("far").await.unwrap().status, Status::Connected);
-        assert!(opened.load(Ordering::SeqCst) > before, "the pipe is opened again");
+        assert!(count.load(Ordering::SeqCst) > before, "the pipe is opened again");
         check_calls(&runtime).await;
         runtime.shutdown().await;
         server.end().await;
