@@ -184,7 +184,7 @@ async fn an_approval_does_not_count_for_a_server_that_replaces_the_approved_one(
     let deciding = async {
         let first: tokio::sync::oneshot::Sender<ApprovalAnswer> = requests.recv().await.unwrap();
         catalog.insert("notes", notes(&after));
-        assert_eq!(runtime.apply(&catalog).await.changed.len(), 1);
+        assert_eq!(runtime.apply(&catalog).await.unwrap().changed.len(), 1);
         runtime.settled().await;
         first.send(ApprovalAnswer::Yes).unwrap();
         let second = requests.recv().await.expect("the approver is asked about the new server");
