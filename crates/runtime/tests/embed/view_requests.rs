@@ -209,8 +209,7 @@ async fn an_elicitation_during_a_request_has_the_context_of_the_view() {
 
 #[tokio::test]
 async fn a_view_does_not_tell_which_tools_are_excluded_outside_of_it() {
-    let mut entry: wharf::config::ServerEntry = in_process(McpServer::new(Docs)).into();
-    entry = entry.exclude_tools(["admin_reset"]);
+    let entry = in_process(McpServer::new(Docs)).exclude_tools(["admin_reset"]);
     let runtime =
         Runtime::builder().server("docs", entry).approver(AllowAll).start().await.unwrap();
     runtime.settled().await;
