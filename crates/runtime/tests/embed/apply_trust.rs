@@ -10,7 +10,7 @@ use wharf::{BoxFuture, Env, LoadOptions, Runtime, Server, Status, TrustDecider, 
 struct Recorder(Arc<Mutex<Vec<String>>>);
 
 impl TrustDecider for Recorder {
-    fn decide<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, TrustDecision> {
+    fn decide(&self, server: Server) -> BoxFuture<'_, TrustDecision> {
         let name = server.definition.name.as_str().to_owned();
         let decision = match name.as_str() {
             "docs" => TrustDecision::TrustOnce,
@@ -39,7 +39,7 @@ async fn an_applied_catalog_with_a_server_of_a_project_is_decided_about_first() 
     let runtime = builder.start().await.unwrap();
     assert!(asked.lock().unwrap().is_empty(), "no file was read yet");
     let catalog = load(&env, LoadOptions::default()).unwrap();
-    let changes = runtime.apply(&catalog).await;
+    let changes = runtime.apply(&catalog).await.unwrap();
     assert_eq!(*asked.lock().unwrap(), ["docs", "other"]);
     assert!(changes.removed.is_empty());
     runtime.settled().await;
