@@ -87,7 +87,7 @@ fn a_verb_that_names_an_untrusted_server_exits_with_6() {
     {
       "ok": false,
       "isError": true,
-      "text": "MCP error: Server \"theirs\" came with this project and is not trusted (server \"theirs\", tool \"x\", phase connect)\nTrying again will not help.\nhint: `wharf trust theirs`",
+      "text": "MCP error: Server \"theirs\" came with this project and is not trusted (server \"theirs\", tool \"x\", phase connect)\nTrying again will not help.",
       "content": [],
       "details": {
         "serverName": "theirs",
