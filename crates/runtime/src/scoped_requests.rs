@@ -259,6 +259,14 @@ impl<'a> ScopedRequests<'a> {
         }
     }
 
+    /// Returns an error for each server in the scope.
+    fn errors_after_shutdown(self) -> Vec<(ServerName, CallError)> {
+        let snapshot = self.runtime.snapshot();
+        let names = snapshot.servers().map(|server| server.name.clone());
+        let names = names.filter(|name| self.scope.allows_whole_server(name.as_str()));
+        names.map(|name| (name, unavailable(Unavailable::ShutDown))).collect()
+    }
+
     async fn list_from_servers<T: ListEntry>(
         self,
         server: Option<&str>,
@@ -270,17 +278,10 @@ impl<'a> ScopedRequests<'a> {
         let until = self.scope.max_call.map(|limit| Instant::now() + limit);
         let mut collected =
             CollectedList { items: Vec::new(), errors: Vec::new(), cut: Vec::new() };
-        if server.is_none() && self.runtime.has_shut_down() {
-            let snapshot = self.runtime.snapshot();
-            let names = snapshot.servers().map(|server| server.name.clone());
-            let names = names.filter(|name| self.scope.allows_server(name.as_str()));
-            collected.errors.extend(names.map(|name| (name, unavailable(Unavailable::ShutDown))));
-            return collected;
-        }
         let snapshot = match self.listed_servers(server).await {
             Ok(snapshot) => snapshot,
-            Err((server, error)) => {
-                collected.errors.push((server, error));
+            Err(errors) => {
+                collected.errors = errors;
                 return collected;
             }
         };
@@ -330,10 +331,13 @@ impl<'a> ScopedRequests<'a> {
     async fn listed_servers(
         self,
         server: Option<&str>,
-    ) -> Result<Arc<Snapshot>, (ServerName, CallError)> {
+    ) -> Result<Arc<Snapshot>, Vec<(ServerName, CallError)>> {
         let (runtime, scope) = (self.runtime, self.scope);
         let limit = scope.max_call.unwrap_or(Duration::MAX);
         let Some(server) = server else {
+            if runtime.has_shut_down() {
+                return Err(self.errors_after_shutdown());
+            }
             let needed = |view: &ServerSnapshot| scope.allows_whole_server(view.name.as_str());
             let waiting = tokio::time::timeout(limit, runtime.wait_for_needed(needed));
             return Ok(waiting.await.unwrap_or_else(|_| runtime.snapshot()));
@@ -348,7 +352,7 @@ impl<'a> ScopedRequests<'a> {
         };
         match waiting.await {
             Ok(()) => Ok(runtime.snapshot()),
-            Err(error) => Err((name, error)),
+            Err(error) => Err(vec![(name, error)]),
         }
     }
 

@@ -82,7 +82,10 @@ pub(crate) const NO_GLOBAL_FEATURE: Rule = Rule {
         };
         let manifests = tree.files.iter().filter(|file| is_embedded(&file.path));
         let lines = manifests.flat_map(|file| {
-            file.text.lines().enumerate().map(move |(index, line)| (&file.path, index + 1, line))
+            let lines = file.text.lines().enumerate();
+            // The tests of a library are not part of the programs that embed it.
+            let lines = lines.take_while(|(_, line)| line.trim() != "[dev-dependencies]");
+            lines.map(move |(index, line)| (&file.path, index + 1, line))
         });
         let forced = lines.filter_map(|(path, line, text)| {
             let settings = text.split('#').next().unwrap_or_default();
