@@ -4,7 +4,7 @@
 use std::io::{BufRead, Write, stdin, stdout};
 
 use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest};
-use wharf::config::text::clean;
+use wharf::config::text::escape_invisible;
 use wharf::{Env, Runtime};
 
 #[tokio::main]
@@ -31,10 +31,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Names, arguments and everything else that a server or a model wrote is cleaned for the terminal.
+/// A server or a model wrote these texts: what is invisible in them is shown.
 fn ask(request: &ApprovalRequest) -> ApprovalAnswer {
     let [server, tool, arguments] =
-        [&request.server, &request.tool, request.arguments.as_str()].map(clean);
+        [&request.server, &request.tool, request.arguments.as_str()].map(escape_invisible);
     print!("run {server}/{tool} with {arguments}? [y]es, [a]lways, anything else for no: ");
     let mut line = String::new();
     let read = stdout().flush().and_then(|()| stdin().lock().read_line(&mut line));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Keywords, items, keywords};
 
 /// The maximum number of bytes that references may add: nested references can grow exponentially.
-const MAX_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 128 * 1024;
 
 /// The references of one schema.
 pub(super) struct References<'a> {
