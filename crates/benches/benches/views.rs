@@ -94,7 +94,7 @@ fn memory(runtime: &Runtime) -> bool {
 
 async fn time(runtime: &Runtime) -> bool {
     let views: Vec<View> = (0..VIEWS).map(|number| view(runtime, number)).collect();
-    let tool = |number: usize| format!("mcp_notes_read_{}", number % 20);
+    let tool = |number: usize| format!("notes/read_{}", number % 20);
     let direct = run((0..CALLS).map(|number| runtime.call(&tool(number), ()))).await;
     let through = run((0..CALLS).map(|number| views[number % VIEWS].call(&tool(number), ()))).await;
     let ratio = through.as_secs_f64() / direct.as_secs_f64();
