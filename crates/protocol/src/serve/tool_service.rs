@@ -23,7 +23,7 @@ type ToolFunction =
 /// A server whose tools are functions of the program.
 ///
 /// A function that panics, or returns an error, fails that call alone. The arguments are not checked
-/// against the schema: clients do, and the function reads them anyway.
+/// against the schema: a client may do so, but the function must not rely on it.
 ///
 /// ```
 /// use serde_json::json;
