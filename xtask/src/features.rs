@@ -23,7 +23,16 @@ pub(crate) const PROTOCOL: PackageFeatures = PackageFeatures {
 /// The runtime.
 pub(crate) const RUNTIME: PackageFeatures = PackageFeatures {
     package: "wharf",
-    features: &["discovery", "http", "tls", "serve", "thinking", "schema-validation", "otel"],
+    features: &[
+        "discovery",
+        "http",
+        "tls",
+        "oauth",
+        "serve",
+        "thinking",
+        "schema-validation",
+        "otel",
+    ],
 };
 
 /// The definitions of servers.

@@ -91,7 +91,10 @@ pub use catalog::{
     Catalog, DefinitionState, DiscoveryError, LoadOptions, ONE_OFF, PROGRAM, Server, TrustReview,
     load, load_one_off, load_with_settings,
 };
-pub use credentials::{Credential, CredentialError, Credentials};
+pub use credentials::{
+    ClientOrigin, Credential, CredentialError, CredentialSummary, Credentials, GrantKind,
+    InvalidCredential, OAuthClient, OAuthGrant, TokenType, credential_id, select_credential,
+};
 pub use custom_transport::CustomTransport;
 pub use env::{Env, NO_HOME, Platform};
 pub use expand::{MissingReason, PlaceholderUse, Syntax, ValueOrigin};

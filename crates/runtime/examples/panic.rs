@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use wharf::config::load;
 use wharf::{
-    Credential, CredentialQuery, CredentialStore, CredentialStoreError, Env, Json, LoadOptions,
-    Options, Platform, Runtime, Status,
+    CredentialQuery, CredentialStore, CredentialStoreError, Env, Json, LoadOptions, Options,
+    Platform, Runtime, Status, StoredCredential,
 };
 
 /// The program starts itself as the servers, with this argument.
@@ -25,7 +25,10 @@ const TOOL: &str = "good/sequentialthinking";
 struct BrokenStore;
 
 impl CredentialStore for BrokenStore {
-    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(
+        &self,
+        _: &CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
         panic!("a credential store that panics on purpose");
     }
 }

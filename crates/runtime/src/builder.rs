@@ -19,9 +19,9 @@ use wharf_protocol::view::send::RootEntry;
 
 use crate::approval::Approver;
 use crate::client_features::{Elicitor, Sampler};
+use crate::credentials::{CredentialStore, FileCredentials};
 use crate::event::{EventSender, Events};
 use crate::options::{Options, StartupMode};
-use crate::resolve::{CredentialStore, FileCredentials};
 use crate::runtime::Runtime;
 use crate::trace::TraceSink;
 use crate::trust_decider::{self, TrustDecider};

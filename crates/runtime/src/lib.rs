@@ -41,12 +41,15 @@
 mod advice;
 pub mod approval;
 pub mod arguments;
+#[cfg(feature = "oauth")]
+pub mod auth;
 mod builder;
 mod cached_tools;
 pub mod call;
 mod call_context;
 mod client_features;
 mod connections;
+mod credentials;
 mod earlier_runs;
 pub mod elicitation;
 mod event;
@@ -94,6 +97,10 @@ pub use call::{CallDetails, CallError, CallErrorKind, CallErrorReason, CallPhase
 pub use call_context::CallContext;
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
+pub use credentials::{
+    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials,
+    StoredCredential,
+};
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{CallRecord, Event, Events, MissedEvents};
 pub use execute::{CallOptions, ToolCall, ToolRef};
@@ -105,9 +112,7 @@ pub use options::{Options, StartupMode};
 pub use own_transport::custom_transport;
 #[cfg(feature = "serve")]
 pub use own_transport::in_process;
-pub use resolve::{
-    CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials, has_variable,
-};
+pub use resolve::has_variable;
 pub use runtime::{Runtime, Unavailable, UnknownServer};
 pub use scope::ViewOptions;
 pub use scoped_requests::CollectedList;

@@ -12,7 +12,7 @@ use wharf_protocol::view::ClientInfo;
 
 use crate::approval::Approver;
 use crate::client_features::ClientFeatures;
-use crate::resolve::{CredentialStore, FileCredentials};
+use crate::credentials::{CredentialStore, FileCredentials};
 use crate::trace::TraceSink;
 use crate::trust_decider::TrustDecider;
 

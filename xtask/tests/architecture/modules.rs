@@ -48,8 +48,9 @@ const CRATES: [(&str, &[&[&str]]); 2] = [
             &["call"],
             &["trust_decider", "http", "logs", "client_features", "status", "tools", "trace"],
             &["resolve"],
+            &["auth"],
             &["advice", "arguments", "trust_gate", "log_entry", "stderr"],
-            &["call_context", "own_transport"],
+            &["call_context", "credentials", "own_transport"],
         ],
     ),
 ];

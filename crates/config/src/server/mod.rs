@@ -133,8 +133,12 @@ impl EntryFields {
             oauth.into_iter().flat_map(|it| [&it.client_id, &it.client_secret]).flatten();
         let pairs = self.env.iter().chain(&self.headers).map(|(_, value)| value);
         let plain = [&self.account, &self.policy.prefix].into_iter().flatten();
-        let plain =
-            plain.chain(oauth.into_iter().flat_map(|it| [&it.scope, &it.redirect_uri]).flatten());
+        let plain = plain.chain(
+            oauth
+                .into_iter()
+                .flat_map(|it| [&it.scope, &it.redirect_uri, &it.client_metadata_url])
+                .flatten(),
+        );
         let written = written.chain(signing_in).chain(&self.args).chain(pairs).cloned();
         written.chain(plain.map(|text| WrittenText { text: text.clone(), syntax })).collect()
     }
@@ -183,6 +187,8 @@ pub struct OAuth {
     pub client_id: Option<WrittenText>,
     /// The secret of that client.
     pub client_secret: Option<WrittenText>,
+    /// The address of the client ID metadata document.
+    pub client_metadata_url: Option<String>,
     /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
     /// The port of the callback.

@@ -161,6 +161,8 @@ impl SpecBuilder<'_> {
             client_id: expand("oauth.clientId", &oauth.client_id),
             client_secret: expand("oauth.clientSecret", &oauth.client_secret),
             scope: self.plain("oauth.scope", oauth.scope.as_deref()),
+            client_metadata_url: self
+                .plain("oauth.clientIdMetadataUrl", oauth.client_metadata_url.as_deref()),
             redirect_uri: self.plain("oauth.redirectUri", oauth.redirect_uri.as_deref()),
             ..oauth.clone()
         }

@@ -1,4 +1,5 @@
-//! The file lock (`write.lock`) under which all threads and processes of Wharf change files.
+//! File locks between all threads and processes of Wharf: `write.lock`, under which files are
+//! changed, and locks of other names.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -35,24 +36,48 @@ impl WriteLock {
     /// Blocks the thread for at most `wait`. Fails with [`StoreErrorKind::Busy`] after that.
     pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {
         let path = run.join("write.lock");
-        let unlockable = |source| StoreError::new(&path, StoreErrorKind::Unlockable(source));
-        private_file::create_folder(run).map_err(unlockable)?;
-        let mut options = private_file::options();
-        options.create(true).truncate(false).write(true);
-        let file = open_regular(&path, &mut options).map_err(unlockable)?;
+        let file = open(&path)?;
         let started = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self { _file: file }),
-                Err(TryLockError::Error(source)) => return Err(unlockable(source)),
-                Err(TryLockError::WouldBlock) => {
-                    let left = wait.saturating_sub(started.elapsed());
-                    if left.is_zero() {
-                        return Err(StoreError::new(&path, StoreErrorKind::Busy(wait)));
-                    }
-                    thread::sleep(RETRY_INTERVAL.min(left));
-                }
+        while !try_lock(&file, &path)? {
+            let left = wait.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(StoreError::new(&path, StoreErrorKind::Busy(wait)));
             }
+            thread::sleep(RETRY_INTERVAL.min(left));
+        }
+        Ok(Self { _file: file })
+    }
+}
+
+/// Holds the lock of one file until it is dropped; the system releases it when the process dies.
+#[derive(Debug)]
+pub struct FileLock {
+    _file: File,
+}
+
+impl FileLock {
+    /// Takes the lock if nobody holds it. Creates the file and its folder; the file stays, because
+    /// removing it would let two processes hold the lock.
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>, StoreError> {
+        let file = open(path)?;
+        Ok(try_lock(&file, path)?.then_some(Self { _file: file }))
+    }
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    let unlockable = |source| StoreError::new(path, StoreErrorKind::Unlockable(source));
+    private_file::create_folder(&private_file::folder_of(path)).map_err(unlockable)?;
+    let mut options = private_file::options();
+    options.create(true).truncate(false).write(true);
+    open_regular(path, &mut options).map_err(unlockable)
+}
+
+fn try_lock(file: &File, path: &Path) -> Result<bool, StoreError> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(source)) => {
+            Err(StoreError::new(path, StoreErrorKind::Unlockable(source)))
         }
     }
 }

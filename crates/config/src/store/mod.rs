@@ -17,7 +17,7 @@ mod write;
 
 pub use backup::back_up;
 pub use error::{StoreError, StoreErrorKind};
-pub use lock::WriteLock;
+pub use lock::{FileLock, WriteLock};
 pub use open::open_regular;
 pub(crate) use read::read_at_most;
 pub use read::{MAX_FILE_BYTES, read};

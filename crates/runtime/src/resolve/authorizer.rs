@@ -13,9 +13,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use wharf_protocol::transport::{Authorizer, BoxFuture, Challenge, ChallengeAction};
 
 use super::command_cache::{CommandCache, CommandKey};
-use super::credentials::{self, CredentialStore};
+use super::credentials;
 use super::headers;
 use super::secret_texts::{Certainty, SecretTexts};
+use crate::credentials::StoreAccess;
 use crate::trust_gate::TrustedServer;
 
 /// The headers of an entry, renewed where possible.
@@ -47,7 +48,7 @@ pub(super) struct SentHeaders {
 /// Where the stored token of a server comes from.
 pub(super) struct TokenSource {
     pub(super) server: Arc<TrustedServer>,
-    pub(super) store: Arc<dyn CredentialStore>,
+    pub(super) store: StoreAccess,
 }
 
 impl ServerHeaders {
@@ -62,10 +63,11 @@ impl ServerHeaders {
     }
 
     /// Reads the stored token again.
-    fn renew_token(&self) {
+    async fn renew_token(&self) {
         let Some(TokenSource { server, store }) = &self.token_source else { return };
-        let token = credentials::find_token(server, &**store).ok().flatten();
-        if let Some(value) = token.and_then(|token| headers::bearer(&token).ok()) {
+        let found = credentials::find(server, store).await.ok().flatten();
+        let value = found.and_then(|found| headers::bearer(&found.credential.token).ok());
+        if let Some(value) = value {
             self.current().set(AUTHORIZATION, value);
         }
     }
@@ -143,7 +145,7 @@ impl Authorizer for ServerHeaders {
             if challenge.status != StatusCode::UNAUTHORIZED || challenge.previous_challenges > 0 {
                 return ChallengeAction::GiveUp;
             }
-            self.renew_token();
+            self.renew_token().await;
             self.renew_commands().await;
             // A concurrent request may have renewed them since this one was sent.
             let is_renewed = self.generation() != challenge.generation;

@@ -4,7 +4,7 @@
 //! gate decides before whether a server may be started at all.
 //!
 //! `resolver` resolves a whole server and `values` one value. `command_cache` caches the output of
-//! `!command` values and `shell` runs them. `credentials` finds stored tokens, `environment`
+//! `!command` values and `shell` runs them. `credentials` finds the stored token of a server, `environment`
 //! selects the variables of a child, `headers` checks headers, `target` is the address, and
 //! `authorizer` renews headers after a 401. `omissions` collects omitted values. `secret_texts`
 //! collects the secrets of a server and `secrets` redacts them.
@@ -29,9 +29,6 @@ mod target;
 mod tests;
 mod values;
 
-pub use self::credentials::{
-    CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials,
-};
 pub use self::environment::has_variable;
 pub(crate) use self::error::ResolveError;
 pub(crate) use self::resolver::{ResolvedTransport, Resolver};

@@ -27,7 +27,7 @@ use wharf_protocol::transport::{Authorizer, HttpTarget};
 #[cfg(feature = "http")]
 use super::authorizer::{SentHeaders, ServerHeaders, TokenSource};
 use super::command_cache::CommandCache;
-use super::credentials::{self, CredentialStore};
+use super::credentials;
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
 #[cfg(feature = "http")]
@@ -38,6 +38,7 @@ use super::secrets::Secrets;
 #[cfg(feature = "http")]
 use super::target::target;
 use super::values::{self, UnresolvedValue};
+use crate::credentials::{CredentialStore, StoreAccess, StoredCredential};
 use crate::own_transport;
 use crate::trust_gate::{GITHUB_VARIABLE, TrustedServer, github_token};
 
@@ -48,7 +49,7 @@ const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
 #[derive(Clone)]
 pub(crate) struct Resolver {
     env: Arc<Env>,
-    credentials: Arc<dyn CredentialStore>,
+    credentials: StoreAccess,
     commands: CommandCache,
     own_program: Option<PathBuf>,
 }
@@ -106,7 +107,7 @@ impl Resolver {
     /// Creates a resolver for this environment and this store.
     pub(crate) fn new(env: Arc<Env>, credentials: Arc<dyn CredentialStore>) -> Self {
         let commands = CommandCache::new(Arc::clone(&env));
-        Self { env, credentials, commands, own_program: None }
+        Self { env, credentials: StoreAccess::new(credentials), commands, own_program: None }
     }
 
     /// Sets the path of Wharf for the built-in servers; without it, `wharf` is looked up in the
@@ -180,8 +181,8 @@ impl Resolver {
             child.set(GITHUB_VARIABLE, token);
         }
         let own_token = names(TOKEN_VARIABLE).then_some(OmittedPart::Variable(TOKEN_VARIABLE));
-        if let Some(token) = self.token(server, own_token, omissions) {
-            child.set(TOKEN_VARIABLE, token.expose());
+        if let Some(found) = self.credential(server, own_token, omissions).await {
+            child.set(TOKEN_VARIABLE, found.credential.token.expose());
         }
         self.add_variables(server, &launch.env, &mut child, omissions).await?;
         if let (None, Some(path)) = (&program, child.get("PATH")) {
@@ -268,8 +269,8 @@ impl Resolver {
         let own = wanted.iter().find(|(_, name, _)| *name == AUTHORIZATION);
         let own = own.map(|(written, _, _)| OmittedPart::Header(written));
         let mut current = HeaderMap::new();
-        if let Some(token) = self.token(server, own, omissions) {
-            match headers::bearer(&token) {
+        if let Some(found) = self.credential(server, own, omissions).await {
+            match headers::bearer(&found.credential.token) {
                 Ok(value) => drop(current.insert(AUTHORIZATION, value)),
                 Err(why) => omissions.add(OmittedPart::Credential, &why, "store it again"),
             }
@@ -289,10 +290,9 @@ impl Resolver {
                 Err(why) => omissions.add_unresolved(part, &why, why.hint())?,
             }
         }
-        let token_source = own.is_none().then(|| TokenSource {
-            server: Arc::clone(server),
-            store: Arc::clone(&self.credentials),
-        });
+        let token_source = own
+            .is_none()
+            .then(|| TokenSource { server: Arc::clone(server), store: self.credentials.clone() });
         let (current, commands) = (Mutex::new(SentHeaders::new(current)), self.commands.clone());
         Ok(ServerHeaders { current, from_commands, commands, token_source })
     }
@@ -305,13 +305,13 @@ impl Resolver {
         values::resolve(value, server, &self.env, &self.commands).await
     }
 
-    /// Returns the token of the stored credential, unless the entry sets the value itself.
-    fn token(
+    /// Returns the stored credential, unless the entry sets the value itself.
+    async fn credential(
         &self,
         server: &TrustedServer,
         own: Option<OmittedPart<'_>>,
         omissions: &mut OmissionCollector<'_>,
-    ) -> Option<Secret> {
+    ) -> Option<StoredCredential> {
         if let Some(own) = own {
             if server.spec.auth.is_some() {
                 let why = format!("the entry has its own {own}");
@@ -323,7 +323,7 @@ impl Resolver {
             }
             return None;
         }
-        credentials::find_token(server, &*self.credentials).unwrap_or_else(|why| {
+        credentials::find(server, &self.credentials).await.unwrap_or_else(|why| {
             omissions.add(OmittedPart::Credential, &why, why.hint());
             None
         })

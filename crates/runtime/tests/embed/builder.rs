@@ -8,8 +8,8 @@ use serde_json::json;
 use wharf::config::settings::SettingValue;
 use wharf::config::{Platform, Problem, load};
 use wharf::{
-    Approval, Catalog, Credential, CredentialQuery, CredentialStore, CredentialStoreError, Env,
-    Event, Http, LoadOptions, Options, Runtime, Server, ServerName, Settings, Status,
+    Approval, Catalog, CredentialQuery, CredentialStore, CredentialStoreError, Env, Event, Http,
+    LoadOptions, Options, Runtime, Server, ServerName, Settings, Status, StoredCredential,
     TrustDecision, discover_and_load_mcp_tools,
 };
 
@@ -123,7 +123,10 @@ async fn settings_from_code_replace_those_of_files() {
 struct CountingStore(Arc<AtomicUsize>);
 
 impl CredentialStore for CountingStore {
-    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(
+        &self,
+        _: &CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(None)
     }

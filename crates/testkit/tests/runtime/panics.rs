@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use insta::assert_snapshot;
 use serde_json::json;
 use wharf::approval::{ApprovalAnswer, ApprovalRequest, Approver};
-use wharf::config::Credential;
 use wharf::protocol::Json;
 use wharf::protocol::envelope::Notification;
 use wharf::protocol::peer::{ClientHandler, HandlerFuture, RequestCause, RequestOptions};
@@ -17,7 +16,7 @@ use wharf::protocol::view::send::{ClientInfo, ElicitationAnswer, ElicitationSupp
 use wharf::protocol::{ConnectOptions, StdioSpec, connect_stdio};
 use wharf::{
     ClientFeatures, CredentialQuery, CredentialStore, CredentialStoreError, ElicitationRequest,
-    Elicitor, Options, Runtime, TraceSink,
+    Elicitor, Options, Runtime, StoredCredential, TraceSink,
 };
 use wharf_testkit::actor::Script;
 
@@ -30,7 +29,10 @@ struct BrokenStore {
 }
 
 impl CredentialStore for BrokenStore {
-    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(
+        &self,
+        _: &CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
         assert!(self.is_repaired.load(Ordering::SeqCst), "the store of a test fails on purpose");
         Ok(None)
     }

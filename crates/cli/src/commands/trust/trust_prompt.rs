@@ -152,6 +152,9 @@ fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
     if let Some(redirect) = &oauth.redirect_uri {
         lines.labelled("redirects to", &escape_invisible(redirect));
     }
+    if let Some(document) = &oauth.client_metadata_url {
+        lines.labelled("client document", &escape_invisible(document));
+    }
     if let Some(scope) = &oauth.scope {
         lines.labelled("scope", &escape_invisible(scope));
     }

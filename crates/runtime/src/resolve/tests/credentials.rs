@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use wharf_config::{Credentials, Secret};
 
-use super::super::{CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials};
 use super::World;
+use crate::credentials::{CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials};
 
 const AUTH: &str = r#""auth": { "type": "bearer", "credentialId": "c" }"#;
 const SENT: &str = "authorization: Bearer stored-token";
@@ -100,12 +100,12 @@ async fn a_program_gets_its_token_in_a_variable_unless_a_project_defines_it() {
 fn the_file_is_read_anew_each_time() {
     let world = World::new();
     let store = FileCredentials::new(Arc::new(world.env.clone()));
-    let wanted = |id| CredentialQuery { id, resource: None, account: None };
+    let wanted = |id| CredentialQuery::new(id, None, None);
     assert_eq!(store.find(&wanted(Some("c"))), Ok(None));
     let mut file = Credentials::load(&world.env).unwrap();
     let id = file.add_bearer("https://a.example", &Secret::new("hunter2")).unwrap();
     file.save().unwrap();
-    let found = store.find(&wanted(Some(&id))).unwrap().unwrap();
+    let found = store.find(&wanted(Some(&id))).unwrap().unwrap().credential;
     assert_eq!((found.resource.as_str(), found.token.expose()), ("https://a.example", "hunter2"));
     assert_eq!(store.find(&wanted(None)), Ok(None));
     world.write("home/.wharf/credentials.json", "{ hunter2");

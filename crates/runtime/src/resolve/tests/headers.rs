@@ -6,9 +6,10 @@ use wharf_config::Secret;
 use wharf_protocol::HttpTransport;
 use wharf_protocol::transport::{Authorizer, Challenge, ChallengeAction};
 
-use super::super::{CredentialStoreError, ResolvedTransport};
+use super::super::ResolvedTransport;
 use super::World;
 use super::world::{http_of, show};
+use crate::credentials::CredentialStoreError;
 
 #[tokio::test]
 async fn invalid_headers_are_omitted_and_the_others_sent() {
@@ -153,7 +154,7 @@ async fn after_a_401_a_newly_stored_token_is_used() {
     let authorizer = world.authorizer().await;
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
-        credential.token = Secret::new("newer");
+        credential.credential.token = Secret::new("newer");
     }
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
     assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);

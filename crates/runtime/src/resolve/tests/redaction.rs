@@ -67,7 +67,7 @@ async fn no_debug_output_or_message_contains_a_secret() {
             .with_credential(&format!("https://other.example/?{CANARY}"), None)
             .with_own(&fields);
         if let Ok(Some(credential)) = &mut *world.store.0.lock().unwrap() {
-            credential.token = wharf_config::Secret::new(CANARY);
+            credential.credential.token = wharf_config::Secret::new(CANARY);
         }
         let rendered = render_all(&world).await;
         assert!(!rendered.contains(CANARY), "{fields}\n{rendered}");

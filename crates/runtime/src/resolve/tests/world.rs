@@ -18,9 +18,9 @@ use wharf_protocol::transport::process::{ProcessLaunch, TaskTracker};
 use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 use super::super::resolver::ResolvedServer;
-use super::super::{
-    CredentialQuery, CredentialStore, CredentialStoreError, ResolveError, ResolvedTransport,
-    Resolver, shell,
+use super::super::{ResolveError, ResolvedTransport, Resolver, shell};
+use crate::credentials::{
+    CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
 };
 use crate::trust_gate::{GateDecision, TrustedServer, plan};
 
@@ -81,12 +81,11 @@ impl World {
 
     #[cfg(feature = "http")]
     pub(super) fn with_credential(self, resource: &str, account: Option<&str>) -> Self {
-        *self.store.0.lock().unwrap() = Ok(Some(Credential {
-            resource: resource.to_owned(),
-            issuer: None,
-            account: account.map(str::to_owned),
-            token: Secret::new("stored-token"),
-        }));
+        *self.store.0.lock().unwrap() = Ok(Some(StoredCredential::new(
+            "c",
+            Credential::bearer(resource, Secret::new("stored-token"))
+                .with_account(account.map(str::to_owned)),
+        )));
         self
     }
 
@@ -203,7 +202,7 @@ impl Lifeline {
 
 /// A store that always returns the same result.
 #[derive(Debug)]
-pub(super) struct Store(pub(super) Mutex<Result<Option<Credential>, CredentialStoreError>>);
+pub(super) struct Store(pub(super) Mutex<Result<Option<StoredCredential>, CredentialStoreError>>);
 
 impl Default for Store {
     fn default() -> Self {
@@ -212,7 +211,10 @@ impl Default for Store {
 }
 
 impl CredentialStore for Store {
-    fn find(&self, _: &CredentialQuery<'_>) -> Result<Option<Credential>, CredentialStoreError> {
+    fn find(
+        &self,
+        _: &CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
         self.0.lock().unwrap().clone()
     }
 }

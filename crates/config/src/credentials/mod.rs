@@ -2,15 +2,27 @@
 //! holds the token.
 //!
 //! A credential is bound to the address it was stored for. An entry that refers to it from another
-//! address does not get it.
+//! address does not get it. `record` is one credential, `select` finds the one of a server, `fields`
+//! reads and writes JSON objects.
+
+mod fields;
+mod record;
+mod select;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+pub use self::record::{
+    ClientOrigin, Credential, GrantKind, InvalidCredential, OAuthClient, OAuthGrant, TokenType,
+};
+pub use self::select::{CredentialSummary, credential_id, select_credential};
 use crate::env::Env;
-use crate::secret::{Secret, redact_command, redact_url};
+use crate::secret::Secret;
 use crate::store::{self, StoreError, StoreErrorKind, private_file};
 
 /// The stored credentials of one person.
@@ -20,59 +32,19 @@ pub struct Credentials {
     file: CredentialFile,
 }
 
-/// A token and the server it is bound to.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credential {
-    /// The address, or the launch identity of a program, that it is bound to.
-    pub resource: String,
-    /// Who issued it, if known from signing in.
-    pub issuer: Option<String>,
-    /// The account it belongs to.
-    pub account: Option<String>,
-    /// The token.
-    pub token: Secret,
-}
-
-/// The address may have a key in its query, and the words of a program a password.
-impl std::fmt::Debug for Credential {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let is_address = self.resource.contains("://");
-        let redact = if is_address { redact_url } else { redact_command };
-        f.debug_struct("Credential")
-            .field("resource", &redact(&self.resource))
-            .field("issuer", &self.issuer.as_deref().map(redact_url))
-            .field("account", &self.account)
-            .field("token", &self.token)
-            .finish()
-    }
-}
-
 #[derive(Default, Serialize, Deserialize)]
 struct CredentialFile {
     version: u32,
-    credentials: BTreeMap<String, StoredCredential>,
+    credentials: BTreeMap<String, Map<String, Value>>,
+    /// Fields of later versions, kept unchanged.
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
 }
 
 impl std::fmt::Debug for CredentialFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.credentials.keys()).finish()
     }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StoredCredential {
-    #[serde(rename = "type")]
-    kind: String,
-    resource: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    issuer: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    account: Option<String>,
-    token: String,
-    /// Fields of later versions, kept unchanged.
-    #[serde(flatten)]
-    rest: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Why the credentials could not be used.
@@ -131,26 +103,26 @@ impl Credentials {
             None => private_file::random_id()
                 .map_err(|source| StoreError::new(&path, StoreErrorKind::NoRandomness(source)))?,
         };
-        let stored = StoredCredential {
-            kind: "bearer".to_owned(),
-            resource: resource.to_owned(),
-            issuer: None,
-            account: None,
-            token: token.expose().to_owned(),
-            rest: serde_json::Map::new(),
-        };
-        self.file.credentials.insert(id.clone(), stored);
+        self.set(&id, &Credential::bearer(resource, token.clone()));
         Ok(id)
     }
 
-    /// Returns a credential by its reference.
+    /// Stores a credential under this reference; replaces the one that is there.
+    pub fn set(&mut self, id: &str, credential: &Credential) {
+        self.file.credentials.insert(id.to_owned(), credential.to_fields());
+    }
+
+    /// Returns a credential by its reference; none also if it is not readable.
     pub fn get(&self, id: &str) -> Option<Credential> {
-        self.file.credentials.get(id).map(|stored| Credential {
-            resource: stored.resource.clone(),
-            issuer: stored.issuer.clone(),
-            account: stored.account.clone(),
-            token: Secret::new(&*stored.token),
-        })
+        Credential::from_fields(self.file.credentials.get(id)?.clone()).ok()
+    }
+
+    /// Returns all readable credentials with their references.
+    pub fn all(&self) -> impl Iterator<Item = (&str, Credential)> {
+        self.file
+            .credentials
+            .iter()
+            .filter_map(|(id, fields)| Some((&**id, Credential::from_fields(fields.clone()).ok()?)))
     }
 
     /// Removes a credential; returns whether it existed.
@@ -166,29 +138,5 @@ impl Credentials {
         text.push('\n');
         private_file::write(path, &text)?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_debug_output_of_a_credential_has_no_secret() {
-        for resource in ["https://a.example/mcp?key=hunter1", "tool --token hunter1"] {
-            let credential = Credential {
-                resource: resource.to_owned(),
-                issuer: Some("https://issuer.example/?key=hunter2".to_owned()),
-                account: None,
-                token: Secret::new("hunter3"),
-            };
-            let rendered = format!("{credential:?}");
-            assert!(!rendered.contains("hunter") && rendered.contains("resource"), "{rendered}");
-        }
-        let fields = crate::EntryFields {
-            headers_helper: Some(Secret::new("print hunter4")),
-            ..crate::EntryFields::default()
-        };
-        assert!(!format!("{fields:?}").contains("hunter"));
     }
 }

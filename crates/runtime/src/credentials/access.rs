@@ -1,0 +1,147 @@
+//! Calls a credential store from asynchronous code.
+//!
+//! A call that may block runs on a thread of its own, with a limit: a keychain may wait for the
+//! person, or never answer. A thread that hangs does not delay the end of the program; once too
+//! many hang, later calls fail at once.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use wharf_config::Credential;
+
+use super::store::{
+    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
+};
+
+/// How long a store may take; a person may have to unlock it.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How many calls may wait for a store at the same time.
+const MAX_WAITING: usize = 16;
+
+/// The first and the longest interval between two attempts to take a lock.
+const LOCK_INTERVALS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
+
+/// A store, for asynchronous code. Clones share the store.
+#[derive(Clone)]
+pub(crate) struct StoreAccess {
+    store: Arc<dyn CredentialStore>,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// Shows nothing: a store may have tokens.
+impl fmt::Debug for StoreAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreAccess").finish_non_exhaustive()
+    }
+}
+
+/// Counts a call that has not returned.
+struct WaitingCall(Arc<AtomicUsize>);
+
+impl Drop for WaitingCall {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl StoreAccess {
+    pub(crate) fn new(store: Arc<dyn CredentialStore>) -> Self {
+        Self { store, waiting: Arc::default() }
+    }
+
+    /// Looks up a credential.
+    pub(crate) async fn find(
+        &self,
+        wanted: CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
+        if !self.store.may_block() {
+            return self.store.find(&wanted);
+        }
+        let [id, resource, account] =
+            [wanted.id, wanted.resource, wanted.account].map(|it| it.map(str::to_owned));
+        self.call(move |store| {
+            let (id, resource) = (id.as_deref(), resource.as_deref());
+            store.find(&CredentialQuery::new(id, resource, account.as_deref()))
+        })
+        .await
+    }
+
+    /// Stores a credential.
+    #[cfg(feature = "oauth")]
+    pub(crate) async fn put(
+        &self,
+        id: &str,
+        credential: &Credential,
+    ) -> Result<(), CredentialStoreError> {
+        let (id, credential) = (id.to_owned(), credential.clone());
+        self.call(move |store| store.put(&id, &credential)).await
+    }
+
+    /// Removes a credential.
+    #[cfg(feature = "oauth")]
+    pub(crate) async fn remove(&self, id: &str) -> Result<bool, CredentialStoreError> {
+        let id = id.to_owned();
+        self.call(move |store| store.remove(&id)).await
+    }
+
+    /// Waits for the lock of a credential; `None` after the limit.
+    #[cfg(feature = "oauth")]
+    pub(crate) async fn lock(
+        &self,
+        id: &str,
+        limit: Duration,
+    ) -> Result<Option<CredentialLock>, CredentialStoreError> {
+        let deadline = Instant::now() + limit;
+        let (mut interval, longest) = LOCK_INTERVALS;
+        loop {
+            let lock = if self.store.may_block() {
+                let id = id.to_owned();
+                self.call(move |store| store.try_lock(&id)).await?
+            } else {
+                self.store.try_lock(id)?
+            };
+            if lock.is_some() || Instant::now() >= deadline {
+                return Ok(lock);
+            }
+            tokio::time::sleep(interval).await;
+            interval = (interval * 2).min(longest);
+        }
+    }
+
+    /// Calls the store on a thread of its own.
+    async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn CredentialStore) -> Result<T, CredentialStoreError> + Send + 'static,
+    ) -> Result<T, CredentialStoreError> {
+        let waiting = WaitingCall(Arc::clone(&self.waiting));
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
+            return Err(CredentialStoreError::new("the credential store does not answer"));
+        }
+        let (sender, receiver) = oneshot::channel();
+        let store = Arc::clone(&self.store);
+        let run = move || {
+            let outcome = call(&*store);
+            drop(waiting);
+            // Nobody waits any more after the limit.
+            drop(sender.send(outcome));
+        };
+        thread::Builder::new()
+            .name("credential-store".to_owned())
+            .spawn(run)
+            .map_err(|error| CredentialStoreError::new(error.to_string()))?;
+        match tokio::time::timeout(LIMIT, receiver).await {
+            Ok(Ok(outcome)) => outcome,
+            // The sender is dropped by a panic.
+            Ok(Err(_)) => Err(CredentialStoreError::new("the credential store failed")),
+            Err(_) => Err(CredentialStoreError::new(format!(
+                "the credential store did not answer within {LIMIT:?}"
+            ))),
+        }
+    }
+}

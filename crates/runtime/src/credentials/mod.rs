@@ -1,0 +1,16 @@
+//! The credential store of the host, and how the runtime calls it.
+//!
+//! `store` is the trait, `file` the store in Wharf's folder. `access` calls a store from
+//! asynchronous code: a keychain may block, ask the person, or never answer.
+
+#[expect(dead_code, reason = "signing in follows")]
+mod access;
+mod file;
+mod store;
+
+pub(crate) use self::access::StoreAccess;
+pub use self::file::FileCredentials;
+pub(crate) use self::store::without_query;
+pub use self::store::{
+    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
+};
