@@ -28,6 +28,7 @@ pub(crate) const RUNTIME: PackageFeatures = PackageFeatures {
         "http",
         "tls",
         "oauth",
+        "keychain",
         "serve",
         "thinking",
         "schema-validation",

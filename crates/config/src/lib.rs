@@ -93,7 +93,8 @@ pub use catalog::{
 };
 pub use credentials::{
     ClientOrigin, Credential, CredentialError, CredentialSummary, Credentials, GrantKind,
-    InvalidCredential, OAuthClient, OAuthGrant, TokenType, credential_id, select_credential,
+    InvalidCredential, OAuthClient, OAuthGrant, TokenCopy, TokenType, credential_id,
+    select_credential, select_summary,
 };
 pub use custom_transport::CustomTransport;
 pub use env::{Env, NO_HOME, Platform};

@@ -11,6 +11,13 @@ pub fn unix_seconds(moment: SystemTime) -> u64 {
     moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
+/// Returns the moment so many seconds after 1970; times after the year 9999 become its end, so that
+/// a stored number cannot overflow.
+pub fn moment(unix_seconds: u64) -> SystemTime {
+    const YEAR_10000: u64 = 253_402_300_800;
+    SystemTime::UNIX_EPOCH + Duration::from_secs(unix_seconds.min(YEAR_10000 - 1))
+}
+
 /// Formats a timestamp as RFC 3339 in UTC, to the second. Times before 1970 become its beginning.
 pub fn rfc3339(moment: SystemTime) -> String {
     let seconds = unix_seconds(moment);

@@ -32,7 +32,8 @@
 //!
 //! Runtimes share no servers and no settings: the host passes the environment as [`Env`]. This crate
 //! never prints, prompts, or reads the environment of the process; only on macOS and Windows, the
-//! library for root certificates reads `SSL_CERT_FILE` and `SSL_CERT_DIR`. On Unix, all runtimes of
+//! library for root certificates reads `SSL_CERT_FILE` and `SSL_CERT_DIR`, and on Linux, the one for
+//! the keychain reads the address of the session bus. On Unix, all runtimes of
 //! a process share the threads that start and end processes, and the list of process groups that
 //! they have started.
 
@@ -98,8 +99,8 @@ pub use call_context::CallContext;
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use credentials::{
-    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, FileCredentials,
-    StoredCredential,
+    CredentialLock, CredentialQuery, CredentialStorage, CredentialStore, CredentialStoreError,
+    FileCredentials, StoredCredential, UserCredentials,
 };
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{CallRecord, Event, Events, MissedEvents};

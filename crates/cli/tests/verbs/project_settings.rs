@@ -160,25 +160,23 @@ fn relative_folders_in_variables_are_ignored() {
 }
 
 #[test]
-fn an_unsupported_credential_store_is_refused() {
+fn an_unknown_credential_store_is_refused() {
     let world = World::new();
-    assert_snapshot!(world.run("config set credentials.store keychain"), @r#"
+    assert_snapshot!(world.run("config set credentials.store vault"), @r#"
     exit 1
     --- stderr
-    error: "credentials.store" cannot be "keychain" yet: Wharf does not support it
-      hint: use one of auto, file
+    error: "credentials.store" must be one of auto, keychain, file
     "#);
-    let world = world
-        .home(".wharf/config.toml", "[credentials]\nstore = \"keychain\"\n[call]\nmax_ms = 0\n");
+    let world =
+        world.home(".wharf/config.toml", "[credentials]\nstore = \"vault\"\n[call]\nmax_ms = 0\n");
     assert_snapshot!(world.run("config get credentials.store"), @r#"
     exit 0
     --- stdout
     auto
     --- stderr
-    error: ~/.wharf/config.toml:2: "credentials.store" cannot be "keychain" yet: Wharf does not support it
-      hint: write one of auto, file
+    warning: ~/.wharf/config.toml:2: "credentials.store" must be one of auto, keychain, file; ignored
+      hint: correct the value, or remove it
     warning: ~/.wharf/config.toml:4: "call.max_ms" must be a whole number greater than zero; ignored
       hint: correct the value, or remove it
     "#);
-    assert!(world.run("list").contains("cannot be \"keychain\" yet"));
 }

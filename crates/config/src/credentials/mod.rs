@@ -3,9 +3,11 @@
 //!
 //! A credential is bound to the address it was stored for. An entry that refers to it from another
 //! address does not get it. `record` is one credential, `select` finds the one of a server, `fields`
-//! reads and writes JSON objects.
+//! reads and writes JSON objects. `keychain_record` is what the file has of a credential whose
+//! secrets are in the keychain.
 
 mod fields;
+mod keychain_record;
 mod record;
 mod select;
 #[cfg(test)]
@@ -17,10 +19,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::keychain_record::TokenCopy;
 pub use self::record::{
     ClientOrigin, Credential, GrantKind, InvalidCredential, OAuthClient, OAuthGrant, TokenType,
 };
-pub use self::select::{CredentialSummary, credential_id, select_credential};
+pub use self::select::{CredentialSummary, credential_id, select_credential, select_summary};
 use crate::env::Env;
 use crate::secret::Secret;
 use crate::store::{self, StoreError, StoreErrorKind, private_file};
@@ -97,11 +100,9 @@ impl Credentials {
         resource: &str,
         token: &Secret,
     ) -> Result<String, CredentialError> {
-        let path = self.path.clone().ok_or(CredentialError::NoHome)?;
         let id = match id {
             Some(id) => id.to_owned(),
-            None => private_file::random_id()
-                .map_err(|source| StoreError::new(&path, StoreErrorKind::NoRandomness(source)))?,
+            None => self.random_id()?,
         };
         self.set(&id, &Credential::bearer(resource, token.clone()));
         Ok(id)
@@ -112,17 +113,57 @@ impl Credentials {
         self.file.credentials.insert(id.to_owned(), credential.to_fields());
     }
 
-    /// Returns a credential by its reference; none also if it is not readable.
+    /// Stores what is not secret of a credential under this reference. The secrets are in the
+    /// keychain, in an entry of this name.
+    pub fn set_keychain_record(
+        &mut self,
+        id: &str,
+        credential: &Credential,
+        entry: &str,
+        copy: TokenCopy,
+    ) {
+        let record = keychain_record::write(credential, entry, copy);
+        self.file.credentials.insert(id.to_owned(), record);
+    }
+
+    /// Returns the name of the keychain entry that has the secrets of a credential; none if they are
+    /// in this file.
+    pub fn keychain_entry(&self, id: &str) -> Option<&str> {
+        keychain_record::entry(self.file.credentials.get(id)?)
+    }
+
+    /// Tells whether the secrets of any credential are in the keychain.
+    pub fn uses_keychain(&self) -> bool {
+        self.file.credentials.values().any(|fields| keychain_record::entry(fields).is_some())
+    }
+
+    /// Summarizes all readable credentials, wherever their secrets are.
+    pub fn summaries(&self) -> Vec<CredentialSummary> {
+        let stored = self.file.credentials.iter();
+        stored.filter_map(|(id, fields)| keychain_record::summarize(id, fields)).collect()
+    }
+
+    /// Makes a random name for a keychain entry.
+    pub fn new_keychain_entry(&self) -> Result<String, CredentialError> {
+        self.random_id()
+    }
+
+    fn random_id(&self) -> Result<String, CredentialError> {
+        let path = self.path.as_ref().ok_or(CredentialError::NoHome)?;
+        let error = |source| StoreError::new(path, StoreErrorKind::NoRandomness(source));
+        Ok(private_file::random_id().map_err(error)?)
+    }
+
+    /// Returns a credential by its reference; none also if it is not readable. Of a credential whose
+    /// secrets are in the keychain, only the token may be here; then it has no other secrets.
     pub fn get(&self, id: &str) -> Option<Credential> {
-        Credential::from_fields(self.file.credentials.get(id)?.clone()).ok()
+        Credential::from_fields(keychain_record::in_file(self.file.credentials.get(id)?)).ok()
     }
 
     /// Returns all readable credentials with their references.
     pub fn all(&self) -> impl Iterator<Item = (&str, Credential)> {
-        self.file
-            .credentials
-            .iter()
-            .filter_map(|(id, fields)| Some((&**id, Credential::from_fields(fields.clone()).ok()?)))
+        let ids = self.file.credentials.keys();
+        ids.filter_map(|id| Some((&**id, self.get(id)?)))
     }
 
     /// Removes a credential; returns whether it existed.

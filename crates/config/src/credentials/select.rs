@@ -30,6 +30,8 @@ pub struct CredentialSummary {
     pub expires_at: Option<u64>,
     /// The scopes of the token.
     pub scopes: Vec<String>,
+    /// Whether its secrets are in the keychain.
+    pub is_in_keychain: bool,
 }
 
 impl CredentialSummary {
@@ -46,6 +48,7 @@ impl CredentialSummary {
                 .is_some_and(|it| it.refresh_token.is_some() || !it.kind.needs_person()),
             expires_at: grant.and_then(|grant| grant.expires_at),
             scopes: grant.map(|grant| grant.scopes.clone()).unwrap_or_default(),
+            is_in_keychain: false,
         }
     }
 
@@ -87,15 +90,37 @@ pub fn select_credential<'a>(
     resource: &str,
     account: Option<&str>,
 ) -> Option<(&'a str, Credential)> {
-    let is_bound = |credential: &Credential| {
-        let url = credential.resource.parse::<ServerUrl>().ok();
+    let of = |(_, it): &(&str, Credential)| (it.resource.clone(), it.account.clone());
+    select(stored, of, resource, account)
+}
+
+/// Does the same among summaries.
+pub fn select_summary(
+    stored: impl IntoIterator<Item = CredentialSummary>,
+    resource: &str,
+    account: Option<&str>,
+) -> Option<CredentialSummary> {
+    let of = |it: &CredentialSummary| (it.resource.clone(), it.account.clone());
+    select(stored, of, resource, account)
+}
+
+/// Selects by what `binding` returns: the address and the account.
+fn select<T>(
+    stored: impl IntoIterator<Item = T>,
+    binding: impl Fn(&T) -> (String, Option<String>),
+    resource: &str,
+    account: Option<&str>,
+) -> Option<T> {
+    let is_bound = |bound_to: &str| {
+        let url = bound_to.parse::<ServerUrl>().ok();
         url.and_then(|url| url.resource()).as_deref() == Some(resource)
     };
-    let mut found: Vec<_> = stored.into_iter().filter(|(_, it)| is_bound(it)).collect();
-    let wanted = found.iter().position(|(_, it)| it.account.as_deref() == account);
+    let stored = stored.into_iter().map(|it| (binding(&it), it));
+    let mut found: Vec<_> = stored.filter(|((bound_to, _), _)| is_bound(bound_to)).collect();
+    let wanted = found.iter().position(|((_, own), _)| own.as_deref() == account);
     match (wanted, account) {
-        (Some(at), _) => Some(found.swap_remove(at)),
-        (None, None) if found.len() == 1 => found.pop(),
+        (Some(at), _) => Some(found.swap_remove(at).1),
+        (None, None) if found.len() == 1 => found.pop().map(|(_, it)| it),
         _ => None,
     }
 }

@@ -167,7 +167,7 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
                     known.push((setting, value, node.line));
                 }
                 None => {
-                    problems.push(value_problem(setting, node).in_file(path).on_line(node.line));
+                    problems.push(value_problem(setting).in_file(path).on_line(node.line));
                 }
             },
             Err(error) => {
@@ -187,16 +187,9 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<(&'static Setting, Sett
 }
 
 /// Makes the problem for a value in a file that is not valid.
-fn value_problem(setting: &'static Setting, node: &Node) -> Problem {
-    match value_error(setting, node.as_str().unwrap_or_default()) {
-        // Somebody relies on the planned value, so this is an error, not a warning.
-        error @ SettingError::UnsupportedValue { .. } => {
-            Problem::error("not-available", error.to_string())
-                .hint(format!("write one of {}", setting.describe().trim_start_matches("one of ")))
-        }
-        error => Problem::warning("wrong-type", format!("{error}; ignored"))
-            .hint("correct the value, or remove it"),
-    }
+fn value_problem(setting: &'static Setting) -> Problem {
+    Problem::warning("wrong-type", format!("{}; ignored", value_error(setting)))
+        .hint("correct the value, or remove it")
 }
 
 impl Setting {

@@ -67,8 +67,7 @@ impl Settings {
     pub fn with(mut self, key: &str, value: impl Into<SettingValue>) -> Result<Self, SettingError> {
         let setting = find(key)?;
         let value = value.into();
-        let text = value.to_string();
-        let value = setting.check(value).ok_or_else(|| value_error(setting, &text))?;
+        let value = setting.check(value).ok_or_else(|| value_error(setting))?;
         files::check_programs(setting, &value)?;
         self.values.insert(setting.key, value);
         Ok(self)
@@ -137,16 +136,6 @@ pub enum SettingError {
         /// The name.
         name: String,
     },
-    /// The value is planned, but not supported yet.
-    #[error("\"{key}\" cannot be \"{word}\" yet: Wharf does not support it")]
-    UnsupportedValue {
-        /// The key.
-        key: &'static str,
-        /// The value.
-        word: &'static str,
-        /// The values that are supported.
-        wanted: String,
-    },
 }
 
 impl SettingError {
@@ -163,7 +152,6 @@ impl SettingError {
                     |nearest| format!("did you mean \"{nearest}\"?"),
                 ))
             }
-            Self::UnsupportedValue { wanted, .. } => Some(format!("use {wanted}")),
             Self::Unknown { nearest: None, .. }
             | Self::NoEffect { .. }
             | Self::InvalidValue { .. } => None,
@@ -187,10 +175,6 @@ pub fn find(key: &str) -> Result<&'static Setting, SettingError> {
 }
 
 /// Makes the error for a value that is not valid.
-fn value_error(setting: &'static Setting, text: &str) -> SettingError {
-    let (key, wanted) = (setting.key, setting.describe());
-    match setting.planned_values.iter().find(|word| **word == text) {
-        Some(word) => SettingError::UnsupportedValue { key, word, wanted },
-        None => SettingError::InvalidValue { key, wanted },
-    }
+fn value_error(setting: &'static Setting) -> SettingError {
+    SettingError::InvalidValue { key: setting.key, wanted: setting.describe() }
 }

@@ -36,7 +36,7 @@ pub enum SettingsFileError {
 /// Changes a setting in the person's file and returns that file.
 pub fn set(env: &Env, key: &str, text: &str) -> Result<PathBuf, SettingsFileError> {
     let setting = find(key)?;
-    let value = setting.parse(text).ok_or_else(|| value_error(setting, text))?;
+    let value = setting.parse(text).ok_or_else(|| value_error(setting))?;
     check_programs(setting, &value)?;
     let home = env.wharf_home().ok_or(SettingsFileError::NoHome)?;
     let _lock = store::WriteLock::acquire(&home.join("run"), store::LOCK_TIMEOUT)?;

@@ -17,8 +17,6 @@ pub struct Setting {
     pub project_may_add: bool,
     /// The smallest valid number.
     pub minimum: u64,
-    /// Values that are planned, but not supported yet.
-    pub planned_values: &'static [&'static str],
     /// Its description.
     pub description: &'static str,
 }
@@ -49,7 +47,6 @@ const fn setting(
         project_value: None,
         project_may_add: false,
         minimum: 0,
-        planned_values: &[],
         description,
     }
 }
@@ -74,15 +71,12 @@ pub const KEYS: &[Setting] = &[
             "maximum length of a result for a model, in characters",
         )
     },
-    Setting {
-        planned_values: &["keychain"],
-        ..setting(
-            "credentials.store",
-            SettingKind::Word(&["auto", "file"]),
-            "auto",
-            "where tokens are stored",
-        )
-    },
+    setting(
+        "credentials.store",
+        SettingKind::Word(&["auto", "keychain", "file"]),
+        "auto",
+        "where the secrets of new credentials are stored",
+    ),
     Setting {
         project_may_add: true,
         ..setting(

@@ -71,8 +71,8 @@ fn a_wrong_type_or_value_names_the_valid_ones() {
     check("discovery.disabled", "cursor", "\"discovery.disabled\" must be a list of words");
     check(
         "credentials.store",
-        "keychain",
-        "\"credentials.store\" cannot be \"keychain\" yet: Wharf does not support it (use one of auto, file)",
+        "vault",
+        "\"credentials.store\" must be one of auto, keychain, file",
     );
 }
 

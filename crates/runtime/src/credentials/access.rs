@@ -72,6 +72,24 @@ impl StoreAccess {
         .await
     }
 
+    /// Looks up a credential with everything that its renewal needs.
+    #[cfg(feature = "oauth")]
+    pub(crate) async fn find_whole(
+        &self,
+        wanted: CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
+        if !self.store.may_block() {
+            return self.store.find_whole(&wanted);
+        }
+        let [id, resource, account] =
+            [wanted.id, wanted.resource, wanted.account].map(|it| it.map(str::to_owned));
+        self.call(move |store| {
+            let (id, resource) = (id.as_deref(), resource.as_deref());
+            store.find_whole(&CredentialQuery::new(id, resource, account.as_deref()))
+        })
+        .await
+    }
+
     /// Stores a credential.
     #[cfg(feature = "oauth")]
     pub(crate) async fn put(

@@ -1,12 +1,15 @@
 //! The credential store of the host, and how the runtime calls it.
 //!
-//! `store` is the trait, `file` the store in Wharf's folder. `access` calls a store from
+//! `store` is the trait, `file` the store in Wharf's folder, `user` this store together with the
+//! `keychain` of the system. `access` calls a store from
 //! asynchronous code: a keychain may block, ask the person, or never answer.
 
 #[expect(dead_code, reason = "signing in follows")]
 mod access;
 mod file;
+mod keychain;
 mod store;
+mod user;
 
 pub(crate) use self::access::StoreAccess;
 pub use self::file::FileCredentials;
@@ -14,3 +17,4 @@ pub(crate) use self::store::without_query;
 pub use self::store::{
     CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
 };
+pub use self::user::{CredentialStorage, UserCredentials};

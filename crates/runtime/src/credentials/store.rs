@@ -49,6 +49,16 @@ pub trait CredentialStore: Send + Sync + 'static {
         wanted: &CredentialQuery<'_>,
     ) -> Result<Option<StoredCredential>, CredentialStoreError>;
 
+    /// Looks up a credential with everything that its renewal and its revocation need.
+    /// [`find`](Self::find) may leave that out ([`StoredCredential::is_partial`]) for a token that is
+    /// still valid, if it is elsewhere.
+    fn find_whole(
+        &self,
+        wanted: &CredentialQuery<'_>,
+    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
+        self.find(wanted)
+    }
+
     /// Stores a credential under a reference and replaces the one that is there. When it returns,
     /// the credential must survive a crash; if it fails, the old one must still be there.
     fn put(&self, id: &str, credential: &Credential) -> Result<(), CredentialStoreError> {
@@ -89,12 +99,20 @@ pub struct StoredCredential {
     pub id: String,
     /// The credential.
     pub credential: Credential,
+    /// Whether it has only the token: what its renewal needs must be looked up with
+    /// [`find_whole`](CredentialStore::find_whole).
+    pub is_partial: bool,
 }
 
 impl StoredCredential {
     /// Makes one.
     pub fn new(id: impl Into<String>, credential: Credential) -> Self {
-        Self { id: id.into(), credential }
+        Self { id: id.into(), credential, is_partial: false }
+    }
+
+    /// Makes one that has only the token.
+    pub fn without_renewal(id: impl Into<String>, credential: Credential) -> Self {
+        Self { id: id.into(), credential, is_partial: true }
     }
 }
 
