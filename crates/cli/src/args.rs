@@ -13,9 +13,9 @@ use crate::{help, host};
 /// Find, check, use and manage the MCP servers of every program on this machine
 ///
 /// Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
-/// programs, decides which definition wins for each name, and reports what is wrong. It only reads
-/// the files of other programs; `wharf export` writes to one, after it has shown the change.
-/// Nothing that came with a project is started before you trust it.
+/// programs, decides which definition wins for each name, and reports what is wrong. Only `wharf
+/// export` changes files of other programs, after it has shown the change. Nothing that came with a
+/// project is started before you trust it.
 #[derive(Debug, Parser)]
 #[command(
     name = "wharf",
@@ -113,8 +113,7 @@ fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
 
 /// Tells whether a command line asks for JSON, even if it cannot be parsed.
 pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
-    let words = arguments.iter().skip(1).map_while(|word| (word != "--").then_some(word));
-    words.into_iter().any(|word| word == "--json")
+    arguments.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 fn color_of(arguments: &[OsString]) -> clap::ColorChoice {

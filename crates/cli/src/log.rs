@@ -52,7 +52,7 @@ where
         ui.hint("use `error`, `warn`, `info`, `debug` or `trace`");
         return None;
     };
-    let lines = fmt::layer().with_ansi(false).with_writer(LogLine::new);
+    let lines = fmt::layer().with_ansi(false).with_writer(|| LogLine);
     Some(lines.with_filter(only_wharf_targets(&wanted)))
 }
 

@@ -19,7 +19,7 @@ pub fn find(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
     search(command, is_in_home.then(|| env.path_from(command, folder)), env, folder)
 }
 
-/// Does the same for a command from code, in which `~` is not the home folder.
+/// Works like [`find`] for a command from code, in which `~` is not the home folder.
 pub fn find_literal(command: &str, env: &Env, folder: &Path) -> Option<PathBuf> {
     search(command, None, env, folder)
 }

@@ -71,7 +71,7 @@ pub(crate) fn on_calling(error: &RequestError) -> Option<String> {
 
 fn on_authorization(status: u16) -> &'static str {
     match status {
-        403 => "the token is valid, but lacks permission for this; use another token or account",
+        403 => "the server refused this token (403); use a token or account that has permission",
         _ => "give the server a token, or check the token in its headers",
     }
 }
@@ -92,9 +92,7 @@ fn on_status(status: u16) -> Option<&'static str> {
 
 fn on_error_response(error: &RpcError) -> Option<&'static str> {
     match error.code {
-        code::METHOD_NOT_FOUND => {
-            Some("the server does not have this tool any more; list its tools again")
-        }
+        code::METHOD_NOT_FOUND => Some("the server does not support this method"),
         code::URL_ELICITATION_REQUIRED => {
             Some("a page must be opened before this call; run it in a terminal to see the page")
         }

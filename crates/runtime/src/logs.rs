@@ -1,8 +1,8 @@
 //! Log files: the stderr output of each server, in one file per server with a limited size.
 //!
 //! A file is created with the first output. At one megabyte it is rotated, and one older file is
-//! kept. Only the user may read the files, because servers log secrets. The format of the lines is
-//! in `log_entry`.
+//! kept. Only the user may read the files, because servers also log secrets that Wharf does not know.
+//! The format of the lines is in `log_entry`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

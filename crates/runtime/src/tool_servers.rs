@@ -164,7 +164,7 @@ impl Runtime {
         self.listed_within(text, |_| true).await
     }
 
-    /// Does the same with only the allowed servers; the others are neither connected nor awaited.
+    /// Works like `listed_for` with only the allowed servers; the others are neither connected nor awaited.
     pub(crate) async fn listed_within(
         &self,
         text: &str,

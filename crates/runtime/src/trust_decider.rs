@@ -138,7 +138,7 @@ pub(crate) async fn ask_about_untrusted(
 fn changed_meanwhile(server: &ServerName) -> Problem {
     let message = "it changed while you decided, so it is still not trusted";
     let problem = Problem::warning("changed-while-deciding", message);
-    problem.hint("decide again about what is there now").of_server(server.as_str())
+    problem.hint("decide again about the changed entry").of_server(server.as_str())
 }
 
 /// A decision that is to count in later runs, too.

@@ -30,7 +30,7 @@ Examples:
 pub(crate) struct AddArgs {
     /// The server's name: letters, numbers, dash, underscore and dot
     name: String,
-    /// Which file to write [default: project; user in the home folder]
+    /// Which file to write [default: project; in the home folder: user]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
     /// Replace an existing entry

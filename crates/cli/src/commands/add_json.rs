@@ -28,7 +28,7 @@ pub(crate) struct AddJsonArgs {
     /// The entry, or `-` to read it from the standard input
     #[arg(value_name = "JSON")]
     entry: String,
-    /// Which file to write [default: project; user in the home folder]
+    /// Which file to write [default: project; in the home folder: user]
     #[arg(long, value_name = "SCOPE")]
     scope: Option<ScopeArg>,
     /// Replace an existing entry

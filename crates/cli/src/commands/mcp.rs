@@ -29,7 +29,7 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 enum BuiltIn {
-    /// Lets a model think step by step, with a tool called sequentialthinking
+    /// Help a model think step by step, with a tool called sequentialthinking
     Thinking,
 }
 

@@ -28,10 +28,10 @@ pub(crate) struct ServerArgs {
     /// A token for a remote server; `-` asks for it, or reads it from a pipe
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
-    /// A header to send to a remote server; may be repeated
+    /// A header to send to a remote server; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     header: Vec<String>,
-    /// A variable for a local server; may be repeated
+    /// A variable for a local server; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
     /// The command of a local server and its arguments

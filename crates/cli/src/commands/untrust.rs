@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct UntrustArgs {
     #[command(flatten)]
     selection: TrustSelection,
-    /// Revoke the permanent approvals for calls of their tools
+    /// Revoke the permanent approvals for calls of the tools of these servers
     #[arg(long, requires = "names", conflicts_with_all = ["all", "folder"])]
     tools: bool,
 }

@@ -1,4 +1,6 @@
 //! Writes the log to stderr, one line per event, with control characters escaped.
+//!
+//! `tracing` calls `write` once per event.
 
 use std::io::{self, Write};
 
@@ -7,13 +9,6 @@ use wharf_config::text::clean;
 /// The writer of one log line.
 #[derive(Debug)]
 pub(crate) struct LogLine;
-
-impl LogLine {
-    /// Creates the writer for the next line.
-    pub(crate) fn new() -> Self {
-        Self
-    }
-}
 
 impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

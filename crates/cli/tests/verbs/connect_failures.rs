@@ -188,7 +188,7 @@ fn every_http_error_status_has_a_hint() {
     401 Unauthorized: exit 4
       hint: store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
     403 Forbidden: exit 4
-      hint: the token is valid, but lacks permission for this; use another token or account (`wharf get api`)
+      hint: the server refused this token (403); use a token or account that has permission (`wharf get api`)
     404 Not Found: exit 3
       hint: check the path in its address: most servers answer at /mcp, older ones at /sse (`wharf get api`)
     405 Method Not Allowed: exit 3

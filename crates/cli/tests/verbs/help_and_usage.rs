@@ -121,9 +121,9 @@ fn the_long_help_says_which_files_are_written() {
     Find, check, use and manage the MCP servers of every program on this machine
 
     Wharf reads the server definitions of Claude Code, Cursor, VS Code, Codex, Zed and many other
-    programs, decides which definition wins for each name, and reports what is wrong. It only reads the
-    files of other programs; `wharf export` writes to one, after it has shown the change. Nothing that
-    came with a project is started before you trust it.
+    programs, decides which definition wins for each name, and reports what is wrong. Only `wharf
+    export` changes files of other programs, after it has shown the change. Nothing that came with a
+    project is started before you trust it.
     ");
 }
 

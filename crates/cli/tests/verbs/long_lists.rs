@@ -49,21 +49,21 @@ fn every_verb_reports_a_truncated_list() {
     let world = world_with(&server);
     assert_snapshot!(remarks(&world.run("tools")), @r#"
     warning: "big": its list of tools was cut: it has more than 50000 entries
-      hint: only the tools up to there can be used; tell the author of the server
+      hint: only the tools before the limit can be used; report this to the author of the server
     warning: "big": names already taken: "x1" is mcp_big_x_znqxkk, since "big/x0" is mcp_big_x; "x2" is mcp_big_x_hguwle, since "big/x0" is mcp_big_x; "x3" is mcp_big_x_kwytpp, since "big/x0" is mcp_big_x; and 49996 more
       hint: set `prefix` to give the server's tools other names
     50000 tools from 1 server.
     "#);
     assert_snapshot!(remarks(&world.run("resources")), @r#"
     warning: "big": its list of resources was cut: it has more than 50000 entries
-      hint: only the resources up to there can be used; tell the author of the server
+      hint: only the resources before the limit can be used; report this to the author of the server
     warning: "big": its list of templates was cut: it has more than 50000 entries
-      hint: only the templates up to there can be used; tell the author of the server
+      hint: only the templates before the limit can be used; report this to the author of the server
     50000 resources and 50000 templates.
     "#);
     assert_snapshot!(remarks(&world.run("prompts")), @r#"
     warning: "big": its list of prompts was cut: it has more than 50000 entries
-      hint: only the prompts up to there can be used; tell the author of the server
+      hint: only the prompts before the limit can be used; report this to the author of the server
     50000 prompts.
     "#);
     assert_snapshot!(without_durations(&world.run("test big")), @r#"
@@ -78,7 +78,7 @@ fn every_verb_reports_a_truncated_list() {
       listing        [time] ms
     --- stderr
     warning: "big": its list of tools was cut: it has more than 50000 entries
-      hint: only the tools up to there can be used; tell the author of the server
+      hint: only the tools before the limit can be used; report this to the author of the server
     "#);
     let told = world.run("doctor big");
     assert!(told.contains("its list of tools was cut: it has more than 50000 entries"), "{told}");

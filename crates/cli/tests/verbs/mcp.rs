@@ -99,7 +99,7 @@ fn a_server_name_is_required() {
     Usage: wharf mcp [OPTIONS] <SERVER>
 
     Built-in servers:
-      thinking  Lets a model think step by step, with a tool called sequentialthinking
+      thinking  Help a model think step by step, with a tool called sequentialthinking
 
     Options:
       -h, --help  Print help (see more with '--help')

@@ -88,7 +88,7 @@ pub enum EditError {
     #[error("a change needs at least one key")]
     NoKey,
     /// Files in this notation cannot be changed.
-    #[error("{} files are only read, not changed", match .0 {
+    #[error("{} files can be read, but not changed", match .0 {
         Notation::Json => "JSON",
         Notation::Toml => "TOML",
         Notation::Yaml => "YAML",

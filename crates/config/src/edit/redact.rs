@@ -1,4 +1,4 @@
-//! Redacts the secrets in the text of a config file and keeps everything else.
+//! Redaction of the secrets in the text of a config file; everything else is kept.
 //!
 //! A preview of a change shows whole lines of a file. The key or position of a value decides
 //! whether it is a secret; uncertain values are redacted. Comments are not parsed, so a comment

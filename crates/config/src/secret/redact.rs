@@ -1,7 +1,7 @@
-//! Redacts secrets in arguments and command lines.
+//! Redaction of secrets in arguments and command lines.
 //!
-//! Secrets are guessed from names and forms, and in doubt a text is redacted. The trust prompt does
-//! not use this: it shows the whole command line.
+//! Secrets are guessed from names and forms, and in doubt a text is redacted. The trust prompt has
+//! rules of its own, so that nothing that would run is concealed.
 
 use std::borrow::Cow;
 

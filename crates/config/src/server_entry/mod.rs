@@ -67,7 +67,9 @@ impl ServerEntry {
         } else {
             let message = "an identity is only for a transport of the program; ignored";
             let problem = Problem::warning("identity-without-effect", message);
-            self.problems.push(problem.hint("remove it: the command or the address is used"));
+            self.problems.push(
+                problem.hint("remove it: the command or the address already identifies the server"),
+            );
         }
         self
     }

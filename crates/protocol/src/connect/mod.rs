@@ -1,8 +1,7 @@
 //! Connects to a server: opens the transport, negotiates the revision and returns a [`Peer`].
 //!
-//! `stdio`, `pipe` and `http` each have one function; the first two share `lines`. All are cancel
-//! safe: what they started ends by itself when the future is dropped, and [`ConnectOptions::tasks`]
-//! can be awaited for that.
+//! `stdio`, `pipe` and `http` each have one function; the first two share `lines`. Dropping the future
+//! ends everything that it started; [`ConnectOptions::tasks`] can be awaited for that.
 
 mod error;
 #[cfg(feature = "http")]

@@ -25,7 +25,7 @@ pub(super) enum ProbeOutcome {
     Settled { revision: Revision, result: Json },
     /// The process has to be started again.
     Restart(Probe),
-    /// HTTP+SSE is left to try; this is why the other transports failed.
+    /// Try HTTP+SSE next; contains the error of Streamable HTTP.
     TryHttpSse(RequestError),
 }
 

@@ -29,9 +29,9 @@ impl OpenLines for StdioSpec {
         core: &Arc<SessionCore>,
         _until: Instant,
     ) -> Result<LineTransport, ConnectError> {
-        let (Self { launch, grace, log }, owner) = (self.clone(), Arc::clone(core));
-        // A separate task, so that a caller that cancels can still wait for the end of a process
-        // that is just being started.
+        let Self { launch, grace, log } = self.clone();
+        let owner = Arc::clone(core);
+        // Spawned, so that `core.tasks` tracks the process even if the caller drops this future.
         let starting = core.tasks.spawn(async move {
             let process = Process::start(launch, &owner.tasks, log).await?;
             Ok(stdio::open(&owner, process, grace))

@@ -27,7 +27,7 @@ pub(crate) struct HeaderParameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AnnotationError {
     /// The name cannot be part of a header.
-    #[error("`x-mcp-header` is not a valid header name")]
+    #[error("the value of `x-mcp-header` is not a valid header name")]
     InvalidName,
     /// Two properties use one header.
     #[error("two properties have the same `x-mcp-header`")]
@@ -36,7 +36,7 @@ pub(crate) enum AnnotationError {
     #[error("`x-mcp-header` is on a property that is not a string, integer or boolean")]
     UnsupportedType,
     /// The property cannot be found by name alone.
-    #[error("`x-mcp-header` is not on a plain property")]
+    #[error("`x-mcp-header` is on a schema that is not reached by property names alone")]
     NotAProperty,
 }
 

@@ -9,7 +9,7 @@ use super::stdio::OutputQueue;
 
 #[derive(Debug, Clone)]
 pub(crate) enum MessageSink {
-    /// Standard output.
+    /// The output queue of a byte stream.
     Pipe(Arc<OutputQueue>),
     /// The HTTP stream of one request, or of the session.
     #[cfg(feature = "serve-http")]

@@ -264,12 +264,12 @@ impl SessionCore {
             // A response without a usable id is matched only if it is clear which request it is
             // for.
             self.violations.add(SessionViolation::MissingId);
-            let asker = match &response.outcome {
+            let request_id = match &response.outcome {
                 Err(error) if self.is_about_a_notification(error) => None,
                 Err(_) => self.pending.oldest(),
                 Ok(_) => self.pending.single(),
             };
-            if let Some(id) = asker.filter(|_| response.id.is_none()) {
+            if let Some(id) = request_id.filter(|_| response.id.is_none()) {
                 let answer = match response.outcome {
                     Ok(result) => RequestOutcome::Response(Ok(result)),
                     Err(error) => RequestOutcome::Unidentified(error),

@@ -1,4 +1,6 @@
 //! Why a request failed, why a session ended, and whether the server can have received the request.
+//!
+//! The last point decides whether a call may be sent again, so that it is executed exactly once.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -233,13 +235,13 @@ pub enum EndReason {
     #[error("the server's output contains text that is not MCP")]
     NotMcp,
     /// The server sent a message that does not end.
-    #[error("the server sent a message without a line end, over the size limit")]
+    #[error("the server sent a line that is over the size limit and has no end")]
     EndlessMessage,
     /// A task of the connection panicked: a bug in Wharf, not in the server.
     #[error("internal error: the connection task panicked")]
     Panicked,
     /// The task that the program runs with its pipe panicked.
-    #[error("the task behind the server's pipe panicked")]
+    #[error("the task that came with the server's pipe panicked")]
     PipeTaskPanicked,
     /// The event stream of HTTP+SSE ended.
     #[error("the server's event stream closed")]

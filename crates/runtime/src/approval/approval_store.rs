@@ -35,7 +35,7 @@ pub(crate) enum ApprovalStoreError {
     NotPinned,
     #[error("only answers of the runtime's own approver are stored")]
     OfView,
-    #[error("nothing says what is behind the transport of this server")]
+    #[error("the transport of this server has no identity, so the approval cannot be bound to it")]
     NoIdentity,
     #[error("\"approvals.json\" is malformed (line {line})")]
     Malformed { line: usize },

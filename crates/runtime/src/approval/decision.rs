@@ -245,7 +245,7 @@ fn denied_by_settings(call: &ProposedCall) -> Option<CallError> {
     }
     call.is_withheld.then(|| {
         let message = "the tool is new or has changed since it was accepted";
-        let hint = "a person must review and accept the change before it can be called";
+        let hint = "a person must accept the change before the tool can be called";
         CallError::not_run(CallErrorReason::Withheld, message).with_hint(hint)
     })
 }
@@ -360,12 +360,12 @@ mod tests {
         Person Writes runs
         Person Never runs
         Person Deny Denied: the settings deny this tool | to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "fs"
-        Person withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
+        Person withheld Withheld: the tool is new or has changed since it was accepted | a person must accept the change before the tool can be called
         Agent Ask Denied: the call needs approval, but no approver is available | to allow it, write "approval": "never" into the entry of "fs", or "toolApproval": {"read": "never"} for this tool alone, or use the flag `--yes`
         Agent Writes runs
         Agent Never runs
         Agent Deny Denied: the settings deny this tool | to allow it, write "ask" instead of "deny" in "approval" or "toolApproval" of "fs"
-        Agent withheld Withheld: the tool is new or has changed since it was accepted | a person must review and accept the change before it can be called
+        Agent withheld Withheld: the tool is new or has changed since it was accepted | a person must accept the change before the tool can be called
         "#);
     }
 

@@ -1,4 +1,4 @@
-//! The arguments of a call, from any value that becomes a JSON object.
+//! The arguments of a call, from any JSON value, JSON text, or value that serializes.
 
 use std::fmt;
 

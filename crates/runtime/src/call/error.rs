@@ -259,7 +259,7 @@ impl CallError {
             format!("several tools are called \"{name}\""),
         );
         let meant: Vec<String> = meant.iter().map(|meant| clip(meant, 100)).collect();
-        error.with_hint(format!("use one of their own names: {}", meant.join(", ")))
+        error.with_hint(format!("use one of their full names: {}", meant.join(", ")))
     }
 
     /// Makes the error for a name that no tool has, while the tools of these servers are not known.
@@ -313,8 +313,9 @@ impl CallError {
     pub(crate) fn panicked() -> Self {
         let message = "the call panicked, in Wharf or in a callback of the program";
         let error = Self::not_run(CallErrorReason::Lost, message);
-        Self { phase: CallPhase::Receive, outcome_known: false, ..error }
-            .with_hint("the message of the panic names the file; if it is one of Wharf, report it")
+        Self { phase: CallPhase::Receive, outcome_known: false, ..error }.with_hint(
+            "the panic message names a source file; if it belongs to Wharf, please report it",
+        )
     }
 
     /// Marks the error as transient, unless the call may have run.

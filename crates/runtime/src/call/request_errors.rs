@@ -1,7 +1,8 @@
 //! Maps request errors to call errors, and decides whether a call may be retried.
 //!
-//! The retry rule keeps "exactly once": a call is repeated only if it provably did not run, or if its entry and the
-//! hints of the tool allow to run it twice. If it is unknown whether a call ran, it counts as run.
+//! The retry rule keeps "exactly once": a call is repeated only if it provably did not run, or if its
+//! entry and the hints of the tool allow to run it twice. If it is unknown whether a call ran, it
+//! counts as run.
 
 use http::StatusCode;
 use wharf_protocol::Json;

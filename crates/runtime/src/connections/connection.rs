@@ -40,8 +40,7 @@ impl ConnectionNumber {
     }
 }
 
-/// How many reconnect commands a server got. Its connection task stays the same, so this separates
-/// reports from before the last command, which are ignored, from later ones.
+/// The number of reconnect commands that a server got; reports from before the last one are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ReconnectCount(u64);
 
@@ -215,7 +214,7 @@ impl Connection {
     /// Makes one attempt, and keeps the server connected if it succeeds; returns for how long.
     async fn connect(&mut self, number: u32) -> (DisconnectReason, Option<Duration>) {
         let span = ConnectionSpan::begin(&self.server, number, &self.shared.parent_span);
-        let lived = async {
+        let outcome = async {
             // Boxed, because it is much larger than the rest of the task and ends early.
             match Box::pin(self.attempt(number)).await {
                 Ok((connected, notifications)) => {
@@ -228,9 +227,9 @@ impl Connection {
                 Err(reason) => (reason, None),
             }
         };
-        let lived = lived.instrument(span.span()).await;
-        span.end(&lived.0.as_end());
-        lived
+        let outcome = outcome.instrument(span.span()).await;
+        span.end(&outcome.0.as_end());
+        outcome
     }
 
     /// Makes one attempt. When a failed attempt returns, its processes have ended.

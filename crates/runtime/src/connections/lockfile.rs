@@ -1,9 +1,8 @@
-//! A lockfile on disk while local servers may run, so that leftover processes of a killed runtime
-//! are searched only if a runtime was killed.
+//! A lockfile on disk exists while local servers may run. One that nobody holds means that a runtime
+//! was killed; only then are leftover processes searched for.
 //!
 //! The operating system releases the lock when the owner dies, and a regular shutdown removes the
-//! file. A lockfile that can be locked is therefore stale: its owner was killed, and processes may
-//! be left. Only then is the list of processes read.
+//! file. So a lockfile that can be locked is stale.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -248,5 +248,7 @@ impl ServerSnapshot {
 pub(crate) fn cut_problem(server: &ServerName, what: &str, cut: ListCut) -> Problem {
     Problem::warning("list-cut", format!("its list of {what} was cut: {cut}"))
         .of_server(server.as_str())
-        .hint(format!("only the {what} up to there can be used; tell the author of the server"))
+        .hint(format!(
+            "only the {what} before the limit can be used; report this to the author of the server"
+        ))
 }

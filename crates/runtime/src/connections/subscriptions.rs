@@ -31,7 +31,7 @@ const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(30);
 /// Keeps a subscription open while it is polled; dropping it ends the subscription.
 pub(super) type SubscriptionLoop = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
-/// What the host has asked for and a new session has to be told again.
+/// The log levels and resources that must be requested again in each new session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostRequests {
     pub(crate) log_levels: LogLevels,

@@ -165,7 +165,7 @@ impl ToolCall {
         outcome
     }
 
-    /// Finds the tool, which is then in `called`, and executes the call.
+    /// Finds the tool, stores it in `called`, and executes the call.
     async fn find_and_execute(
         &self,
         called: &OnceLock<Arc<Tool>>,

@@ -212,7 +212,7 @@ impl PinReport {
             if self.withheld == WithheldTools::None {
                 problem.hint("review its new definition before you use it")
             } else {
-                problem.hint("a person must review and accept the change before it can be called")
+                problem.hint("a person must accept the change before the tool can be called")
             }
         });
         let all = self.problem.clone().into_iter().chain(changes);

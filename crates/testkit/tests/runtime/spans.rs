@@ -175,5 +175,5 @@ async fn violations_are_logged_without_text_of_the_server() {
     assert_eq!(recorder.lines("canary"), "");
     // The list of violations has the name of the tool.
     let warnings = snapshot.server("violating").unwrap().violations();
-    assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": `x-mcp-header` is not a valid header name"#);
+    assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": the value of `x-mcp-header` is not a valid header name"#);
 }

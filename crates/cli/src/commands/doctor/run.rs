@@ -33,7 +33,7 @@ Examples:
 pub(crate) struct DoctorArgs {
     /// Check only this server
     name: Option<String>,
-    /// Start and contact nothing
+    /// Do not start or contact any server
     #[arg(long)]
     offline: bool,
 }

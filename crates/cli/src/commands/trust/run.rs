@@ -1,4 +1,4 @@
-//! Asks about untrusted servers, and records the answers.
+//! Shows the trust prompt for untrusted servers, and records the answers.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ pub(crate) struct TrustSelection {
     /// Every server of this project
     #[arg(long, conflicts_with = "folder")]
     pub(crate) all: bool,
-    /// The folder itself: in a trusted folder your own servers run in it, else in your home folder
+    /// The folder: your own servers then run in it, otherwise in your home folder
     #[arg(long)]
     pub(crate) folder: bool,
 }

@@ -322,7 +322,7 @@ fn a_file_of_another_shape_is_refused() {
     `mcpServers` is a string, not an object (line 2) | make `mcpServers` an object, or remove it
     `off` is an object, not a list (line 1) | make `off` a list, or remove it
     `off` is a number, not a list (line 1) | make `off` a list, or remove it
-    YAML files are only read, not changed | change the file by hand
+    YAML files can be read, but not changed | change the file by hand
     a change needs at least one key | name the key to change
     ");
 }

@@ -56,7 +56,7 @@ async fn a_task_that_panics_ends_its_session_and_no_other() {
     });
     let (bad, good) = (opener.connect().await, opener.connect().await);
     let error = call(&bad).await.unwrap_err();
-    assert_eq!(error.to_string(), "the task behind the server's pipe panicked");
+    assert_eq!(error.to_string(), "the task that came with the server's pipe panicked");
     assert!(!error.never_sent());
     call(&good).await.unwrap();
     bad.close().await;

@@ -51,13 +51,13 @@ impl HttpSse {
         let mut events = EventStream::new(response.body, core.limits.message);
         let target = read_endpoint(&mut events, &here.target).await?;
         let endpoint = ServerAddress { target, ..here };
-        let link = Arc::new(Self {
+        let transport = Arc::new(Self {
             core: Arc::clone(&core),
             client,
             endpoint,
             final_address: OnceLock::new(),
         });
-        let reader = Arc::clone(&link);
+        let reader = Arc::clone(&transport);
         core.spawn(async move {
             let reason = tokio::select! {
                 () = reader.core.stop.cancelled() => EndReason::Closed,
@@ -65,7 +65,7 @@ impl HttpSse {
             };
             reader.core.end(SessionEnd { reason, stderr: String::new() }, &[]);
         });
-        Ok(link)
+        Ok(transport)
     }
 
     /// Sends a request and waits for its response on the stream.
@@ -157,13 +157,13 @@ async fn read_endpoint(
     events: &mut EventStream,
     target: &HttpTarget,
 ) -> Result<HttpTarget, RequestError> {
-    let nonsense = |text: &str| RequestError::InvalidResponse(text.to_owned());
+    let invalid = |text: &str| RequestError::InvalidResponse(text.to_owned());
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,
-            Ok(None) => return Err(nonsense("there is no endpoint event")),
+            Ok(None) => return Err(invalid("there is no endpoint event")),
             Err(RequestError::TooLarge { .. }) => {
-                return Err(nonsense("the first event is too large"));
+                return Err(invalid("the first event is too large"));
             }
             Err(error) => return Err(error),
         };

@@ -148,7 +148,7 @@ fn enforce_withholds_changed_tools_until_they_are_accepted() {
                 line: None,
                 message: "tool \"c\" is new; withheld",
                 hint: Some(
-                    "a person must review and accept the change before it can be called",
+                    "a person must accept the change before the tool can be called",
                 ),
             }
             "#);

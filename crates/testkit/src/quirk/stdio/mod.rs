@@ -1,7 +1,7 @@
 //! The servers with quirks on stdin and stdout; the binary `wharf-quirk` calls `run`.
 //!
 //! There is one table per theme; a quirk is one entry of a table. `server` is the correct server
-//! that a quirk changes, `environment` reads the limits that a test sets.
+//! that a quirk changes, `environment` reads the delays and amounts of data that a test sets.
 
 mod calls;
 mod content;

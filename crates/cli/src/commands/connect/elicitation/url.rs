@@ -23,7 +23,7 @@ pub(super) async fn ask(
         render::untrusted_text(message),
     ));
     if page.has_punycode_host() {
-        dialog.warn("its host name has letters that can be mistaken for others");
+        dialog.warn("its host name has letters that can be mistaken for other letters");
     }
     if page.is_unencrypted() {
         dialog.warn("the connection is not encrypted: others can read it");
@@ -31,7 +31,8 @@ pub(super) async fn ask(
     dialog.print("Wharf does not open it: copy the URL into your browser if you trust it.\n");
     if dialog.agrees("Will you open it?").await == Some(true) {
         dialog.print(
-            "The call continues when the server reports it as complete; Ctrl-C cancels it.\n",
+            "The call continues when the server reports that you are done, or after two minutes. \
+             Ctrl-C cancels the call.\n",
         );
         ElicitationAnswer::Accept(None)
     } else {

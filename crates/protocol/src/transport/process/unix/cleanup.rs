@@ -17,7 +17,7 @@ use super::process_table::{self, ProcessEntry, ProcessFilter, ProcessIdentity};
 /// How long to wait for killed processes.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// In this time the kernel cannot give out all pids, and those after the leader's once more.
+/// Within this time the kernel cannot use up all pids and reach the leader's pid again.
 #[cfg(target_os = "linux")]
 const YOUNG: Duration = Duration::from_secs(1);
 

@@ -20,8 +20,11 @@ use super::process_group::ProcessGroup;
 /// How long leftover processes may take to terminate before they are killed.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 
-/// The shortest and the longest pause between two rounds; the pause doubles after each round.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
+/// The shortest pause between two rounds; it doubles after each round.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// The longest pause between two rounds.
+const LONGEST_PAUSE: Duration = Duration::from_millis(32);
 
 /// The pause between two checks of a process that does not exit after SIGKILL.
 const UNKILLABLE_PAUSE: Duration = Duration::from_secs(1);
@@ -99,7 +102,7 @@ impl Reaper {
     fn work(&self) {
         let mut tasks = Vec::new();
         let mut unkillable = Vec::new();
-        let mut pause = PAUSES.0;
+        let mut pause = SHORTEST_PAUSE;
         loop {
             let limit = match (tasks.is_empty(), unkillable.is_empty()) {
                 (false, _) => Some(pause),
@@ -107,7 +110,7 @@ impl Reaper {
                 (true, true) => None,
             };
             let new = self.take_tasks(limit);
-            pause = if new.is_empty() { PAUSES.1.min(pause * 2) } else { PAUSES.0 };
+            pause = if new.is_empty() { LONGEST_PAUSE.min(pause * 2) } else { SHORTEST_PAUSE };
             tasks.extend(new);
             CleanupTask::run_round(&mut tasks, &mut unkillable);
             unkillable.retain_mut(|group: &mut ProcessGroup| !group.reap());
