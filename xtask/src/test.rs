@@ -367,7 +367,7 @@ doctests: cargo test --doc --workspace --features wharf/otel,wharf-cli/otel,whar
 a panic in the release profile: cargo run --profile release-check --locked --package wharf --example panic
 docs: RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --features wharf/otel,wharf-cli/otel,wharf-testkit/otel --no-deps --locked
 features of the protocol: cargo clippy --package wharf-protocol --no-default-features, with none and with one each of http, tls, serve, serve-http, skills
-features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of discovery, http, tls, serve, thinking, schema-validation, otel
+features of the runtime: cargo clippy --package wharf --no-default-features, with none and with one each of discovery, http, tls, oauth, keychain, serve, thinking, schema-validation, otel
 features of the definitions: cargo clippy --package wharf-config --no-default-features, with none and with one each of discovery, http
 tests without features: cargo test --package wharf --package wharf-config --package wharf-protocol --no-default-features --locked --no-fail-fast --lib --test own_files --test without_http
 the example with rig: cargo test --manifest-path examples/rig/Cargo.toml --locked --target-dir target/rig

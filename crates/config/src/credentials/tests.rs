@@ -1,3 +1,5 @@
+//! Reads, writes and selects credentials, and checks that no output shows a token.
+
 use super::*;
 
 fn signed_in() -> Credential {

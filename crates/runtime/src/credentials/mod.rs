@@ -1,8 +1,7 @@
 //! The credential store of the host, and how the runtime calls it.
 //!
 //! `store` is the trait, `file` the store in Wharf's folder, `user` this store together with the
-//! `keychain` of the system. `access` calls a store from
-//! asynchronous code: a keychain may block, ask the person, or never answer.
+//! `keychain` of the system. `access` calls a store from asynchronous code: a keychain may block, ask the person, or never answer.
 
 #[expect(dead_code, reason = "signing in follows")]
 mod access;
