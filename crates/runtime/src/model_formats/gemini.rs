@@ -7,9 +7,11 @@ use wharf_protocol::Json;
 use super::ResultLimits;
 use super::gemini_schema::gemini_schema;
 use super::media::{Media, ModelContent};
+use super::object_schema::object_schema;
 use super::ordered::{array, object, string};
 use crate::call::Outcome;
 use crate::tools::Tool;
+use crate::tools::schema::strict;
 
 /// What a function response may contain beside its text.
 const MEDIA: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
@@ -42,7 +44,7 @@ impl Tool {
     /// `functionDeclarations`.
     pub fn to_gemini(&self, schema: GeminiSchema) -> Json {
         let description = self.description().or_else(|| self.title());
-        let parameters = gemini_schema(self.accepted_schema(), schema);
+        let parameters = gemini_schema(&inlined_schema(self), schema);
         let (parameters, parameters_json_schema) = match schema {
             GeminiSchema::OpenApi => (parameters, None),
             GeminiSchema::JsonSchema => (None, parameters),
@@ -57,6 +59,12 @@ impl Tool {
         // Encoding cannot fail: all keys are strings.
         Json::encode(&declaration).unwrap_or_else(|_| Json::object())
     }
+}
+
+/// Returns the schema as an object without references; the usual form is inlined once per tool.
+fn inlined_schema(tool: &Tool) -> Json {
+    let object = object_schema(tool.accepted_schema());
+    if object == *tool.accepted_schema() { tool.strict_schema().clone() } else { strict(&object) }
 }
 
 impl Outcome {

@@ -8,9 +8,7 @@ use serde_json::{Map, Value, json};
 use wharf_protocol::Json;
 
 use super::GeminiSchema;
-use super::object_schema::object_schema;
 use super::take;
-use crate::tools::schema::strict;
 
 type Keywords = Map<String, Value>;
 
@@ -18,9 +16,9 @@ type Keywords = Map<String, Value>;
 const FORMATS: [&str; 5] = ["date-time", "float", "double", "int32", "int64"];
 
 /// Returns the schema of the parameters; `None` if there are none, because an object without
-/// properties is refused.
-pub(super) fn gemini_schema(schema: &Json, form: GeminiSchema) -> Option<Value> {
-    let inlined = strict(&object_schema(schema)).to::<Value>()?;
+/// properties is refused. `inlined` is an object schema without references.
+pub(super) fn gemini_schema(inlined: &Json, form: GeminiSchema) -> Option<Value> {
+    let inlined = inlined.to::<Value>()?;
     let root = inlined.as_object()?;
     let has_properties = root.get("properties")?.as_object().is_some_and(|it| !it.is_empty());
     let has_more = form == GeminiSchema::JsonSchema && root.contains_key("additionalProperties");
@@ -28,16 +26,16 @@ pub(super) fn gemini_schema(schema: &Json, form: GeminiSchema) -> Option<Value> 
         return None;
     }
     Some(match form {
-        GeminiSchema::JsonSchema => json_schema(&inlined),
-        GeminiSchema::OpenApi => open_api(&inlined),
+        GeminiSchema::JsonSchema => json_schema(inlined),
+        GeminiSchema::OpenApi => open_api(inlined),
     })
 }
 
 /// Returns the members of a schema and those of its `allOf`.
-fn keywords(schema: &Value) -> Keywords {
-    let mut keywords = schema.as_object().cloned().unwrap_or_default();
+fn keywords(schema: Value) -> Keywords {
+    let Value::Object(mut keywords) = schema else { return Keywords::new() };
     let Some(Value::Array(all)) = take(&mut keywords, "allOf") else { return keywords };
-    for branch in &all {
+    for branch in all {
         for (key, value) in self::keywords(branch) {
             match (keywords.get_mut(&key), value) {
                 (Some(Value::Object(own)), Value::Object(more)) if key == "properties" => {
@@ -58,9 +56,19 @@ fn keywords(schema: &Value) -> Keywords {
     keywords
 }
 
-fn branches(keywords: &Keywords) -> Option<&Vec<Value>> {
-    let all = ["anyOf", "oneOf"].into_iter().find_map(|key| keywords.get(key)?.as_array());
-    all.filter(|all| !all.is_empty())
+/// Returns the key of the union.
+fn union_key(keywords: &Keywords) -> Option<&'static str> {
+    let is_list = |key: &&str| keywords.get(*key).is_some_and(Value::is_array);
+    let key = ["anyOf", "oneOf"].into_iter().find(is_list)?;
+    let all = keywords.get(key)?.as_array()?;
+    (!all.is_empty()).then_some(key)
+}
+
+fn take_list(keywords: &mut Keywords, key: &str) -> Option<Vec<Value>> {
+    match keywords.get_mut(key)?.take() {
+        Value::Array(all) => Some(all),
+        _ => None,
+    }
 }
 
 fn fixed_values(keywords: &Keywords) -> Option<Vec<Value>> {
@@ -99,18 +107,18 @@ fn copy_required(keywords: &Keywords, written: &mut Keywords) {
     }
 }
 
-fn copy_properties(keywords: &Keywords, written: &mut Keywords, convert: fn(&Value) -> Value) {
-    if let Some(Value::Object(properties)) = keywords.get("properties") {
+fn copy_properties(keywords: &mut Keywords, written: &mut Keywords, convert: fn(Value) -> Value) {
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties").map(Value::take) {
         let converted: Keywords =
-            properties.iter().map(|(name, schema)| (name.clone(), convert(schema))).collect();
+            properties.into_iter().map(|(name, schema)| (name, convert(schema))).collect();
         written.insert("properties".to_owned(), converted.into());
         copy_required(keywords, written);
     }
 }
 
 /// Writes the supported keywords of JSON Schema.
-fn json_schema(schema: &Value) -> Value {
-    let keywords = keywords(schema);
+fn json_schema(schema: Value) -> Value {
+    let mut keywords = keywords(schema);
     let mut written = Keywords::new();
     if let Some(kind) = keywords.get("type").filter(|it| it.as_str().is_some_and(is_type)) {
         written.insert("type".to_owned(), kind.clone());
@@ -122,23 +130,29 @@ fn json_schema(schema: &Value) -> Value {
     {
         written.insert("enum".to_owned(), values.into());
     }
-    if let Some(items) = keywords.get("items").filter(|it| it.is_object()) {
-        written.insert("items".to_owned(), json_schema(items));
+    let tuple = take_list(&mut keywords, "prefixItems");
+    let tuple = tuple.or_else(|| match keywords.get("items") {
+        Some(Value::Array(_)) => take_list(&mut keywords, "items"),
+        _ => None,
+    });
+    if let Some(items) = keywords.get_mut("items").filter(|it| it.is_object()) {
+        written.insert("items".to_owned(), json_schema(items.take()));
     }
-    let tuple = keywords.get("prefixItems").or(keywords.get("items")).and_then(Value::as_array);
     if let Some(items) = tuple {
-        written.insert("prefixItems".to_owned(), items.iter().map(json_schema).collect());
+        let items = items.into_iter().map(json_schema).collect();
+        written.insert("prefixItems".to_owned(), items);
     }
-    copy_properties(&keywords, &mut written, json_schema);
-    match keywords.get("additionalProperties") {
+    copy_properties(&mut keywords, &mut written, json_schema);
+    match keywords.get_mut("additionalProperties").map(Value::take) {
         Some(Value::Bool(is_open)) => {
-            written.insert("additionalProperties".to_owned(), (*is_open).into());
+            written.insert("additionalProperties".to_owned(), is_open.into());
         }
         Some(more) => drop(written.insert("additionalProperties".to_owned(), json_schema(more))),
         None => {}
     }
-    if let Some(branches) = branches(&keywords) {
-        written.insert("anyOf".to_owned(), branches.iter().map(json_schema).collect());
+    if let Some(branches) = union_key(&keywords).and_then(|key| take_list(&mut keywords, key)) {
+        let branches = branches.into_iter().map(json_schema).collect();
+        written.insert("anyOf".to_owned(), branches);
     }
     written.into()
 }
@@ -149,11 +163,12 @@ fn is_type(kind: &str) -> bool {
 
 /// Writes the subset of OpenAPI. Every schema has a type or is a union, and a union has nothing
 /// else beside it, as Vertex AI demands.
-fn open_api(schema: &Value) -> Value {
-    let keywords = keywords(schema);
+fn open_api(schema: Value) -> Value {
+    let mut keywords = keywords(schema);
     let Some(kind) = open_api_type(&keywords) else {
-        return match branches(&keywords) {
-            Some(branches) => union_of(branches, &keywords),
+        let branches = union_key(&keywords).and_then(|key| take_list(&mut keywords, key));
+        return match branches {
+            Some(branches) => union_of(branches, &mut keywords),
             None => any_value(&keywords),
         };
     };
@@ -163,9 +178,9 @@ fn open_api(schema: &Value) -> Value {
         written.insert("nullable".to_owned(), true.into());
     }
     match kind {
-        "OBJECT" => copy_properties(&keywords, &mut written, open_api),
+        "OBJECT" => copy_properties(&mut keywords, &mut written, open_api),
         "ARRAY" => {
-            let items = keywords.get("items").filter(|it| it.is_object());
+            let items = keywords.get_mut("items").filter(|it| it.is_object()).map(Value::take);
             let items = items.map_or_else(|| any_value(&Keywords::new()), open_api);
             written.insert("items".to_owned(), items);
         }
@@ -196,7 +211,7 @@ fn copy_string(keywords: &Keywords, written: &mut Keywords) {
 /// Returns the type, as declared or as other keywords imply; `None` for a union and for any value.
 fn open_api_type(keywords: &Keywords) -> Option<&'static str> {
     let has = |key: &str| keywords.contains_key(key);
-    let has_branches = branches(keywords).is_some() && !has("properties");
+    let has_branches = union_key(keywords).is_some() && !has("properties");
     match keywords.get("type").and_then(Value::as_str) {
         Some("object") if has_branches => None,
         Some("object") => Some("OBJECT"),
@@ -213,17 +228,25 @@ fn open_api_type(keywords: &Keywords) -> Option<&'static str> {
     }
 }
 
-fn union_of(branches: &[Value], keywords: &Keywords) -> Value {
-    let branch = |branch: &Value| {
-        let mut branch = branch.as_object().cloned().unwrap_or_default();
-        for key in ["description", "type"] {
-            if let Some(value) = keywords.get(key) {
-                branch.entry(key).or_insert_with(|| value.clone());
-            }
+/// Writes a union. Nothing may be beside it, so its type moves into each branch, and its description
+/// into the first one: a copy in each would let a long text grow with the number of branches.
+fn union_of(branches: Vec<Value>, keywords: &mut Keywords) -> Value {
+    let mut description = keywords.get_mut("description").map(Value::take);
+    let kind = keywords.get("type").filter(|it| it.is_string());
+    let branch = |branch: Value| {
+        let mut branch = match branch {
+            Value::Object(branch) => branch,
+            _ => Keywords::new(),
+        };
+        if let Some(kind) = kind {
+            branch.entry("type").or_insert_with(|| kind.clone());
         }
-        open_api(&branch.into())
+        if let Some(description) = description.take_if(|_| !branch.contains_key("description")) {
+            branch.insert("description".to_owned(), description);
+        }
+        open_api(branch.into())
     };
-    json!({ "anyOf": branches.iter().map(branch).collect::<Vec<_>>() })
+    json!({ "anyOf": branches.into_iter().map(branch).collect::<Vec<_>>() })
 }
 
 /// The subset has no schema for any value, so the simple ones are offered.

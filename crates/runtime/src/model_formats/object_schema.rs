@@ -36,17 +36,28 @@ fn is_list_of_texts(json: &Json) -> bool {
 
 /// Returns the schema with a plain object as its root.
 pub(super) fn object_value(schema: &Value) -> Map<String, Value> {
-    let mut merger = Merger { whole: schema, budget: MAX_MERGED };
-    let mut root = merger.merged(schema);
+    let arguments = Merger { whole: schema, budget: MAX_MERGED }.merged(schema);
+    let own = schema.as_object().into_iter().flatten();
+    let kept = own.filter(|(key, _)| !COMBINING.contains(&key.as_str()));
+    let mut root: Map<String, Value> =
+        kept.map(|(key, value)| (key.clone(), value.clone())).collect();
     root.insert("type".to_owned(), "object".into());
-    if !root.get("properties").is_some_and(Value::is_object) {
-        root.insert("properties".to_owned(), Map::new().into());
+    let properties = root.entry("properties").or_insert_with(|| Map::new().into());
+    if !properties.is_object() {
+        *properties = Map::new().into();
     }
+    if let Some(properties) = properties.as_object_mut() {
+        for (name, schema) in arguments.properties {
+            properties.entry(name).or_insert_with(|| schema.clone());
+        }
+    }
+    let required: Vec<Value> = arguments.required.into_iter().map(Value::from).collect();
     match root.get_mut("required") {
-        Some(Value::Array(names)) => names.retain(Value::is_string),
+        Some(Value::Array(names)) => *names = required,
         // Some languages encode an empty list as `null`.
-        Some(_) => drop(take(&mut root, "required")),
-        None => {}
+        Some(_) if required.is_empty() => drop(take(&mut root, "required")),
+        None if required.is_empty() => {}
+        _ => drop(root.insert("required".to_owned(), required.into())),
     }
     root
 }
@@ -62,63 +73,60 @@ struct Merger<'a> {
     budget: usize,
 }
 
-impl Merger<'_> {
-    /// Returns the members of a schema, with the arguments of its branches.
-    fn merged(&mut self, schema: &Value) -> Map<String, Value> {
-        let Some(own) = schema.as_object().filter(|_| self.budget > 0) else { return Map::new() };
+/// The arguments of a schema and of its branches: borrowed, because a reference to the whole schema
+/// can be followed often.
+#[derive(Default)]
+struct MergedArguments<'a> {
+    properties: Vec<(&'a str, &'a Value)>,
+    required: Vec<&'a str>,
+}
+
+impl<'a> Merger<'a> {
+    /// Returns the arguments of a schema and of its branches.
+    fn merged(&mut self, schema: &'a Value) -> MergedArguments<'a> {
+        let Some(own) = schema.as_object().filter(|_| self.budget > 0) else {
+            return MergedArguments::default();
+        };
         self.budget -= 1;
-        let mut root = own.clone();
-        let mut branches: Vec<(&str, Vec<Value>)> = Vec::new();
+        let properties = own.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let required = own.get("required").and_then(Value::as_array).into_iter().flatten();
+        let mut merged = MergedArguments {
+            properties: properties.map(|(name, schema)| (name.as_str(), schema)).collect(),
+            required: required.filter_map(Value::as_str).collect(),
+        };
         for key in COMBINING {
-            match (key, take(&mut root, key)) {
+            let branches = match (key, own.get(key)) {
                 ("$ref", Some(reference)) => {
-                    branches
-                        .extend(resolve(self.whole, &reference).map(|it| (key, vec![it.clone()])));
+                    resolve(self.whole, reference).map(std::slice::from_ref)
                 }
-                ("anyOf" | "oneOf" | "allOf", Some(Value::Array(all))) => branches.push((key, all)),
-                _ => {}
-            }
+                ("anyOf" | "oneOf" | "allOf", Some(Value::Array(all))) => Some(all.as_slice()),
+                _ => None,
+            };
+            let branches: Vec<_> =
+                branches.into_iter().flatten().map(|branch| self.merged(branch)).collect();
+            merged.add_branches(key, branches);
         }
-        for (key, all) in branches {
-            let all: Vec<_> = all.iter().map(|branch| self.merged(branch)).collect();
-            add_branches(&mut root, key, &all);
-        }
-        root
+        merged
     }
 }
 
-/// Adds the properties of branches; a name that only some of them require is optional.
-fn add_branches(root: &mut Map<String, Value>, key: &str, branches: &[Map<String, Value>]) {
-    let properties = branches.iter().filter_map(|it| it.get("properties")?.as_object()).flatten();
-    for (name, schema) in properties {
-        let own = root.entry("properties").or_insert_with(|| Map::new().into());
-        if let Some(own) = own.as_object_mut() {
-            own.entry(name).or_insert_with(|| schema.clone());
+impl MergedArguments<'_> {
+    /// Adds the arguments of branches; a name that only some of them require is optional.
+    fn add_branches(&mut self, key: &str, branches: Vec<Self>) {
+        let required: Vec<HashSet<&str>> =
+            branches.iter().map(|it| it.required.iter().copied().collect()).collect();
+        let is_needed = |name: &&str| {
+            matches!(key, "$ref" | "allOf") || required.iter().all(|it| it.contains(name))
+        };
+        let mut known: HashSet<&str> = self.properties.iter().map(|(name, _)| *name).collect();
+        let mut seen: HashSet<&str> = self.required.iter().copied().collect();
+        for branch in branches {
+            let properties = branch.properties.into_iter().filter(|(name, _)| known.insert(name));
+            self.properties.extend(properties);
+            let names = branch.required.into_iter().filter(is_needed);
+            self.required.extend(names.filter(|name| seen.insert(name)));
         }
     }
-    let per_branch: Vec<HashSet<&str>> = branches.iter().map(required).collect();
-    let is_needed = |name: &&str| {
-        matches!(key, "$ref" | "allOf") || per_branch.iter().all(|it| it.contains(name))
-    };
-    let mut seen = required(root);
-    let candidates = branches.iter().flat_map(required_in_order).filter(is_needed);
-    let added: Vec<Value> = candidates.filter(|name| seen.insert(name)).map(Value::from).collect();
-    if added.is_empty() {
-        return;
-    }
-    match root.get_mut("required") {
-        Some(Value::Array(own)) => own.extend(added),
-        _ => drop(root.insert("required".to_owned(), added.into())),
-    }
-}
-
-fn required(schema: &Map<String, Value>) -> HashSet<&str> {
-    required_in_order(schema).collect()
-}
-
-fn required_in_order(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = schema.get("required").and_then(Value::as_array);
-    names.into_iter().flatten().filter_map(Value::as_str)
 }
 
 #[cfg(test)]

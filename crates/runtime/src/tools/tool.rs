@@ -92,8 +92,13 @@ impl Tool {
     pub fn input_schema(&self) -> &Json {
         match self.origin.settings.sanitize {
             Sanitize::Light => &self.schema,
-            Sanitize::Strict => self.strict.get_or_init(|| Box::new(schema::strict(&self.schema))),
+            Sanitize::Strict => self.strict_schema(),
         }
+    }
+
+    /// Returns the input schema for providers that accept only a subset of JSON Schema.
+    pub(crate) fn strict_schema(&self) -> &Json {
+        self.strict.get_or_init(|| Box::new(schema::strict(&self.schema)))
     }
 
     /// Returns the schema that arguments are validated against: what the server accepts, which may

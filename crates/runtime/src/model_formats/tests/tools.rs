@@ -66,6 +66,36 @@ fn an_argument_whose_name_anthropic_refuses_is_left_out() {
     insta::assert_snapshot!(tool.to_anthropic().as_str(), @r#"{"name":"mcp_fs_run","description":"Runs.","input_schema":{"type":"object","properties":{"c":{}},"required":["c"]}}"#);
 }
 
+/// A tool of a few kB must not fill the prompt, nor take seconds to write.
+#[test]
+fn a_hostile_schema_stays_small_for_every_provider() {
+    let mut definitions: Vec<String> = (0..40)
+        .map(|n| {
+            let next = format!(r##"{{"$ref":"#/$defs/D{}"}}"##, n + 1);
+            format!(r#""D{n}":{{"type":"object","properties":{{"a":{next},"b":{next}}}}}"#)
+        })
+        .collect();
+    definitions.push(r#""D40":{"type":"string"}"#.to_owned());
+    let doubling = format!(
+        r##"{{"type":"object","properties":{{"x":{{"$ref":"#/$defs/D0"}}}},"$defs":{{{}}}}}"##,
+        definitions.join(",")
+    );
+    let long = "d".repeat(2000);
+    let branches = vec!["{}"; 2000].join(",");
+    let repeated = format!(
+        r#"{{"type":"object","properties":{{"x":{{"description":"{long}","anyOf":[{branches}]}}}}}}"#
+    );
+    let itself = format!(r#"{{"anyOf":[{}]}}"#, vec![r##"{"$ref":"#"}"##; 200].join(","));
+    for schema in [doubling, repeated, itself] {
+        let tools = [tool(&schema)];
+        accept_all(&tools);
+        for form in [GeminiSchema::JsonSchema, GeminiSchema::OpenApi] {
+            let length = tools.to_gemini(form).as_str().len();
+            assert!(length < 512 << 10, "{length} bytes from {}", schema.len());
+        }
+    }
+}
+
 #[test]
 fn estimates_grow_with_the_definition() {
     let tools = tools(&[("fs", FILES), ("web", SEARCH)]);

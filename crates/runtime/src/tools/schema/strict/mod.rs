@@ -5,13 +5,15 @@
 //! also valid for the original schema. References are inlined up to a limit; a recursive reference
 //! becomes its type alone.
 
+mod parsed_values;
 mod reference;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::rc::Rc;
 
-use serde_json::value::RawValue;
-use wharf_protocol::{Json, Members};
+use wharf_protocol::Json;
 
+use parsed_values::{Keywords, ParsedValues};
 use reference::References;
 
 /// The maximum nesting of schemas; a deeper schema becomes `{}`.
@@ -47,22 +49,21 @@ pub(crate) fn strict(schema: &Json) -> Json {
 }
 
 fn written(schema: &str) -> String {
-    let mut writer = SchemaWriter { references: References::new(schema), out: String::new() };
+    let (references, parsed) = (References::new(schema), ParsedValues::default());
+    let mut writer = SchemaWriter { references, parsed, out: String::new() };
     writer.schema(schema, 0);
     writer.out
 }
 
-/// The members of a schema with unique keys.
-type Keywords<'a> = Vec<(String, &'a str)>;
-
 struct SchemaWriter<'a> {
     references: References<'a>,
+    parsed: ParsedValues<'a>,
     out: String,
 }
 
 impl<'a> SchemaWriter<'a> {
     fn schema(&mut self, text: &'a str, depth: usize) {
-        let Some(keywords) = keywords(text) else {
+        let Some(object) = self.parsed.object(text) else {
             self.out.push_str(text);
             return;
         };
@@ -71,19 +72,21 @@ impl<'a> SchemaWriter<'a> {
             return;
         }
         let opened = self.references.depth();
-        let (mut keywords, is_nullable) = self.unwrapped(keywords);
+        let (mut keywords, is_nullable) = self.unwrapped(object.members().clone());
         if is_nullable {
             drop_nulls(&mut keywords);
         }
-        complete(&mut keywords);
+        complete(&mut keywords, &mut self.parsed);
         self.out.push('{');
         let mut comma = "";
         for index in 0..keywords.len() {
             let (key, value) = &keywords[index];
-            let required = match key.as_str() {
+            let required = match &**key {
                 key if DEFINITIONS.contains(&key) => continue,
                 "required" => {
-                    let Some(required) = pruned(value, &keywords) else { continue };
+                    let Some(required) = pruned(value, &keywords, &mut self.parsed) else {
+                        continue;
+                    };
                     Some(required)
                 }
                 _ => None,
@@ -105,42 +108,42 @@ impl<'a> SchemaWriter<'a> {
     fn unwrapped(&mut self, mut keywords: Keywords<'a>) -> (Keywords<'a>, bool) {
         let mut is_nullable = false;
         for _ in 0..MAX_STEPS {
-            let position = |key: &str| keywords.iter().position(|(own, _)| own == key);
+            let position = |key: &str| keywords.iter().position(|(own, _)| **own == *key);
             if let Some(at) = position("$ref")
-                && let Some(target) = self.references.follow(keywords[at].1)
+                && let Some(target) = self.references.follow(keywords[at].1, &mut self.parsed)
             {
                 replace(&mut keywords, at, target);
                 continue;
             }
             let union = ["anyOf", "oneOf"].into_iter().filter_map(position).find_map(|at| {
-                let (others, had_null) = without_null(keywords[at].1)?;
+                let (others, had_null) = without_null(keywords[at].1, &mut self.parsed)?;
                 (had_null && !others.is_empty()).then_some((at, others))
             });
             let Some((at, others)) = union else { break };
             is_nullable = true;
             // `value` writes unions of several schemas without their `null`.
             let [only] = others.as_slice() else { break };
-            let Some(only) = self::keywords(only) else { break };
-            replace(&mut keywords, at, only);
+            let Some(only) = self.parsed.object(only) else { break };
+            replace(&mut keywords, at, only.members().clone());
         }
-        let kind = keywords.iter().find(|(key, _)| key == "type").map(|(_, kind)| *kind);
-        is_nullable |= kind.is_some_and(|kind| items(kind).is_some_and(|all| all.contains(&NULL)));
+        let kinds = find(&keywords, "type").and_then(|kind| self.parsed.items(kind));
+        is_nullable |= kinds.is_some_and(|all| all.contains(&NULL));
         (keywords, is_nullable)
     }
 
     fn value(&mut self, key: &str, value: &'a str, is_nullable: bool, depth: usize) {
-        let list = items(value);
+        let list = self.parsed.items(value);
         if key == "type" {
-            let kinds = list.unwrap_or_else(|| vec![value]);
+            let kinds = list.unwrap_or_else(|| Rc::new([value]));
             let kind = kinds.iter().find(|kind| **kind != NULL).or(kinds.first());
             self.out.push_str(kind.copied().unwrap_or("\"object\""));
         } else if NAMED.contains(&key)
-            && let Some(named) = keywords(value)
+            && let Some(named) = self.parsed.object(value)
         {
             self.out.push('{');
-            for (index, (name, schema)) in named.into_iter().enumerate() {
+            for (index, (name, schema)) in named.members().iter().enumerate() {
                 self.out.push_str(if index == 0 { "" } else { "," });
-                self.key(&name);
+                self.key(name);
                 self.schema(schema, depth + 1);
             }
             self.out.push('}');
@@ -148,8 +151,9 @@ impl<'a> SchemaWriter<'a> {
             && let Some(list) = list
         {
             let is_union = is_nullable && matches!(key, "anyOf" | "oneOf");
-            let others = without_null(value).map(|(others, _)| others).filter(|_| is_union);
-            let list = others.filter(|others| !others.is_empty()).unwrap_or(list);
+            let others = is_union.then(|| without_null(value, &mut self.parsed)).flatten();
+            let others = others.map(|(others, _)| others).filter(|others| !others.is_empty());
+            let list = others.unwrap_or_else(|| list.to_vec());
             self.out.push('[');
             for (index, schema) in list.into_iter().enumerate() {
                 self.out.push_str(if index == 0 { "" } else { "," });
@@ -159,7 +163,7 @@ impl<'a> SchemaWriter<'a> {
         } else if key == "enum"
             && let Some(list) = list.filter(|_| is_nullable)
         {
-            let others: Vec<&str> = list.into_iter().filter(|value| *value != "null").collect();
+            let others: Vec<&str> = list.iter().copied().filter(|it| *it != "null").collect();
             self.out.push('[');
             self.out.push_str(&others.join(","));
             self.out.push(']');
@@ -180,29 +184,14 @@ impl<'a> SchemaWriter<'a> {
 /// The type `null` as JSON.
 const NULL: &str = "\"null\"";
 
-/// Returns the members of an object; of equal keys the last counts.
-fn keywords(text: &str) -> Option<Keywords<'_>> {
-    let members = Members::of(text)?;
-    let mut places = HashMap::new();
-    let mut keywords: Keywords<'_> = Vec::new();
-    for (key, value) in members.iter() {
-        let place = *places.entry(key).or_insert(keywords.len());
-        match keywords.get_mut(place) {
-            Some((_, own)) => *own = value.get(),
-            None => keywords.push((key.to_owned(), value.get())),
-        }
-    }
-    Some(keywords)
-}
-
-fn items(text: &str) -> Option<Vec<&str>> {
-    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    Some(items.into_iter().map(RawValue::get).collect())
+/// Returns the value of a keyword.
+fn find<'a>(keywords: &[(Rc<str>, &'a str)], wanted: &str) -> Option<&'a str> {
+    keywords.iter().find(|(key, _)| **key == *wanted).map(|(_, text)| *text)
 }
 
 /// Replaces one keyword by the members of another schema; existing keywords win.
 fn replace<'a>(keywords: &mut Keywords<'a>, at: usize, mut by: Keywords<'a>) {
-    let beside: HashSet<&String> = keywords
+    let beside: HashSet<&Rc<str>> = keywords
         .iter()
         .enumerate()
         .filter(|(index, _)| *index != at)
@@ -213,53 +202,55 @@ fn replace<'a>(keywords: &mut Keywords<'a>, at: usize, mut by: Keywords<'a>) {
 }
 
 /// Returns the schemas of a union that are not `null`, and whether one was `null`.
-fn without_null(union: &str) -> Option<(Vec<&str>, bool)> {
-    let all = items(union)?;
-    let count = all.len();
-    let others: Vec<&str> = all.into_iter().filter(|schema| !is_null(schema)).collect();
-    let had_null = others.len() < count;
+fn without_null<'a>(union: &'a str, parsed: &mut ParsedValues<'a>) -> Option<(Vec<&'a str>, bool)> {
+    let all = parsed.items(union)?;
+    let others: Vec<&str> = all.iter().copied().filter(|it| !is_null(it, parsed)).collect();
+    let had_null = others.len() < all.len();
     Some((others, had_null))
 }
 
-fn is_null(schema: &str) -> bool {
-    let Some(keywords) = keywords(schema) else { return false };
-    keywords.iter().any(|(key, value)| match key.as_str() {
-        "type" => *value == NULL,
-        "const" => *value == "null",
-        "enum" => items(value).is_some_and(|all| all == ["null"]),
-        _ => false,
-    })
+fn is_null<'a>(schema: &'a str, parsed: &mut ParsedValues<'a>) -> bool {
+    let Some(object) = parsed.object(schema) else { return false };
+    object.get("type") == Some(NULL)
+        || object.get("const") == Some("null")
+        || object.get("enum").and_then(|it| parsed.items(it)).is_some_and(|all| *all == ["null"])
 }
 
 /// Drops a default of `null`, which is no longer valid.
 fn drop_nulls(keywords: &mut Keywords<'_>) {
-    keywords.retain(|(key, value)| key != "default" || *value != "null");
+    keywords.retain(|(key, value)| **key != *"default" || *value != "null");
 }
 
 /// Adds a missing type or missing properties to an object schema.
-fn complete(keywords: &mut Keywords<'_>) {
-    let find = |wanted: &str| keywords.iter().find(|(key, _)| key == wanted).map(|(_, text)| *text);
-    let has_properties = find("properties").is_some_and(|text| text.starts_with('{'));
-    let first = |kind: &str| items(kind)?.into_iter().find(|kind| *kind != NULL).map(str::to_owned);
-    let kind = find("type").map(|kind| first(kind).unwrap_or_else(|| kind.to_owned()));
-    match kind.as_deref() {
-        None if has_properties => keywords.push(("type".to_owned(), "\"object\"")),
+fn complete<'a>(keywords: &mut Keywords<'a>, parsed: &mut ParsedValues<'a>) {
+    let has_properties = find(keywords, "properties").is_some_and(|text| text.starts_with('{'));
+    let kind = find(keywords, "type").map(|kind| {
+        let first = parsed.items(kind).and_then(|all| all.iter().copied().find(|it| *it != NULL));
+        first.unwrap_or(kind)
+    });
+    match kind {
+        None if has_properties => keywords.push(("type".into(), "\"object\"")),
         Some("\"object\"") if !has_properties => {
-            keywords.retain(|(key, _)| key != "properties");
-            keywords.push(("properties".to_owned(), "{}"));
+            keywords.retain(|(key, _)| **key != *"properties");
+            keywords.push(("properties".into(), "{}"));
         }
         _ => {}
     }
 }
 
 /// Returns the required names that are properties; `None` if none is left.
-fn pruned(required: &str, keywords: &Keywords<'_>) -> Option<String> {
-    let properties = keywords.iter().find(|(key, _)| key == "properties");
-    let properties = properties.and_then(|(_, text)| self::keywords(text)).unwrap_or_default();
-    let mut open: HashSet<String> = properties.into_iter().map(|(name, _)| name).collect();
-    let names = items(required)?.into_iter().filter(|raw| {
+fn pruned<'a>(
+    required: &'a str,
+    keywords: &Keywords<'a>,
+    parsed: &mut ParsedValues<'a>,
+) -> Option<String> {
+    let properties = find(keywords, "properties").and_then(|text| parsed.object(text));
+    let properties = properties.iter().flat_map(|it| it.members());
+    let mut open: HashSet<&str> = properties.map(|(name, _)| &**name).collect();
+    let names = parsed.items(required)?;
+    let names = names.iter().copied().filter(|raw| {
         let name: Option<String> = serde_json::from_str(raw).ok();
-        name.is_some_and(|name| open.remove(&name))
+        name.is_some_and(|name| open.remove(name.as_str()))
     });
     let names: Vec<&str> = names.collect();
     (!names.is_empty()).then(|| format!("[{}]", names.join(",")))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Keywords, items, keywords};
+use super::parsed_values::{Keywords, ParsedValues};
 
 /// The maximum number of bytes that references may add: nested references can grow exponentially.
 const MAX_BYTES: usize = 128 * 1024;
@@ -23,22 +23,28 @@ impl<'a> References<'a> {
 
     /// Returns the schema that a reference points to, and marks it as being expanded until
     /// `close_to`; `None` for a reference to another document.
-    pub(super) fn follow(&mut self, reference: &str) -> Option<Keywords<'a>> {
+    pub(super) fn follow(
+        &mut self,
+        reference: &str,
+        parsed: &mut ParsedValues<'a>,
+    ) -> Option<Keywords<'a>> {
         let pointer: String = serde_json::from_str(reference).ok()?;
         let pointer = pointer.strip_prefix('#')?;
         let root = self.root;
         let found = self.known.entry(pointer.to_owned());
-        let target = *found.or_insert_with(|| resolve(root, pointer));
-        let Some(members) = target.and_then(keywords) else { return Some(Vec::new()) };
+        let target = *found.or_insert_with(|| resolve(root, pointer, parsed));
         let Some(target) = target else { return Some(Vec::new()) };
+        let Some(members) = parsed.object(target) else { return Some(Vec::new()) };
         let is_open = self.open.iter().any(|open| std::ptr::eq(*open, target));
         if is_open || self.budget < target.len() {
             // The type alone is correct, and ends the recursion.
-            return Some(members.into_iter().filter(|(key, _)| key == "type").collect());
+            return Some(
+                members.get("type").map(|kind| ("type".into(), kind)).into_iter().collect(),
+            );
         }
         self.budget -= target.len();
         self.open.push(target);
-        Some(members)
+        Some(members.members().clone())
     }
 
     /// Returns the number of open references.
@@ -53,7 +59,7 @@ impl<'a> References<'a> {
 }
 
 /// Resolves a JSON pointer (RFC 6901) in a URI fragment.
-fn resolve<'a>(root: &'a str, pointer: &str) -> Option<&'a str> {
+fn resolve<'a>(root: &'a str, pointer: &str, parsed: &mut ParsedValues<'a>) -> Option<&'a str> {
     let pointer = percent_decoded(pointer)?;
     let mut at = root;
     if pointer.is_empty() {
@@ -61,9 +67,9 @@ fn resolve<'a>(root: &'a str, pointer: &str) -> Option<&'a str> {
     }
     for part in pointer.strip_prefix('/')?.split('/') {
         let part = part.replace("~1", "/").replace("~0", "~");
-        at = match keywords(at) {
-            Some(members) => members.into_iter().find(|(key, _)| *key == part)?.1,
-            None => items(at)?.get(part.parse::<usize>().ok()?).copied()?,
+        at = match parsed.object(at) {
+            Some(members) => members.get(&part)?,
+            None => parsed.items(at)?.get(part.parse::<usize>().ok()?).copied()?,
         };
     }
     Some(at)
