@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use wharf::approval::AllowAll;
-use wharf::protocol::serve::{ToolReply, ToolService};
+use wharf::protocol::serve::{FunctionTool, ToolReply, ToolService};
 use wharf::{Approval, CallContext, Outcome, Runtime, View, ViewOptions, in_process};
 use wharf_benches::resident_kib;
 
@@ -55,9 +55,9 @@ async fn start() -> Runtime {
     let mut service = ToolService::new("notes", "1.0.0");
     for number in 0..20 {
         let schema = json!({ "type": "object", "properties": { "id": { "type": "string" } } });
-        service = service.tool(&format!("read_{number}"), "Reads.", schema, async |_| {
-            Ok(ToolReply::text("a note"))
-        });
+        let name = format!("read_{number}");
+        let tool = FunctionTool::new(&name, async |_| Ok(ToolReply::text("a note")));
+        service = service.tool(tool.description("Reads.").input_schema(schema));
     }
     let entry = in_process(service.into_server()).approval(Approval::Never);
     let runtime = Runtime::builder().server("notes", entry).start().await.expect("it starts");

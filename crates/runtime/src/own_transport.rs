@@ -18,19 +18,14 @@ use wharf_protocol::transport::PipeOpener;
 /// the same name in the catalog that declares the same name; `.identity(…)` replaces the latter.
 ///
 /// ```
-/// use serde_json::json;
 /// use wharf::approval::AllowAll;
-/// use wharf::protocol::serve::{ToolReply, ToolService};
+/// use wharf::protocol::serve::{FunctionTool, ToolReply, ToolService};
 /// use wharf::{Runtime, in_process};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let clock = ToolService::new("clock", "1.0.0").tool(
-///     "now",
-///     "Returns the hour.",
-///     json!({ "type": "object" }),
-///     async |_| Ok(ToolReply::text("noon")),
-/// );
+/// let now = FunctionTool::new("now", async |_| Ok(ToolReply::text("noon")));
+/// let clock = ToolService::new("clock", "1.0.0").tool(now.description("Returns the hour."));
 /// let builder = Runtime::builder().server("clock", in_process(clock.into_server()));
 /// let runtime = builder.approver(AllowAll).start().await?;
 /// runtime.ready().await;

@@ -3,7 +3,8 @@
 //! - `stdio`, `http`: the transports; they parse messages, decide the era and send the responses
 //! - `in_process`: pipes in memory to clients in the same process
 //! - `server`: requests that need no service: `server/discover`, ping, log levels, subscriptions
-//! - `service`: the trait for everything else; `tool_service`: the trait made of functions
+//! - `service`: the trait for everything else; `tool_service`: the trait made of functions, each a
+//!   `function_tool`
 //! - `request_context`: the client during one request: notifications, progress, requests to it
 //! - `change_notifier`: change notifications to all clients
 //!
@@ -13,6 +14,7 @@ mod change_notifier;
 mod client;
 mod client_meta;
 mod client_requests;
+mod function_tool;
 mod handshake;
 mod headers;
 #[cfg(feature = "serve-http")]
@@ -34,6 +36,7 @@ mod tool_service;
 pub use change_notifier::ChangeNotifier;
 pub use client::{Client, SendError};
 pub use client_meta::missing_capability;
+pub use function_tool::{FunctionCall, FunctionTool, ToolReply};
 pub use headers::{MalformedHeader, ParamHeaders, header_mismatch};
 #[cfg(feature = "serve-http")]
 pub use http::{BearerToken, HttpServerOptions};
@@ -45,4 +48,4 @@ pub use service::{
     ServiceCall,
 };
 pub use subscriptions::ServerSubscriptionFilter;
-pub use tool_service::{ToolReply, ToolService};
+pub use tool_service::ToolService;

@@ -10,6 +10,7 @@ use wharf::arguments::Arguments;
 use wharf::call::{CallErrorKind, CallErrorReason, CallPhase, PhaseTracker};
 use wharf::config::{Approval, Catalog, Http, Settings, Stdio};
 use wharf::protocol::Json;
+use wharf::protocol::serve::{FunctionTool, ToolReply, ToolService};
 use wharf::{CallContext, CallOptions, Env, Event, Options, Runtime, RuntimeBuilder, Status};
 
 use super::world::{CallCount, LIMIT, notes, start_with_notes};
@@ -263,12 +264,8 @@ impl wharf::protocol::transport::PipeOpener for LosingOpener {
 #[tokio::test]
 async fn a_call_of_a_server_that_is_reconnecting_says_that_it_was_not_connected_in_time() {
     let ends = Arc::new(tokio::sync::Notify::new());
-    let server = wharf::protocol::serve::ToolService::new("far", "1.0.0").tool(
-        "now",
-        "Says the time.",
-        json!({ "type": "object" }),
-        async |_| Ok(wharf::protocol::serve::ToolReply::text("noon")),
-    );
+    let now = FunctionTool::new("now", async |_| Ok(ToolReply::text("noon")));
+    let server = ToolService::new("far", "1.0.0").tool(now);
     let opener = LosingOpener {
         server: server.into_server(),
         opened: CallCount::default(),

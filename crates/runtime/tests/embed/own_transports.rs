@@ -8,18 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use wharf::approval::{ApprovalAnswer, ApprovalLifetime, ApprovalRequest};
 use wharf::config::{Approval, ServerEntry};
-use wharf::protocol::serve::{McpServer, ToolReply, ToolService};
+use wharf::protocol::serve::{FunctionCall, FunctionTool, McpServer, ToolReply, ToolService};
 use wharf::protocol::transport::{BoxFuture, Pipe, PipeOpener};
 use wharf::{Catalog, Env, Event, Runtime, Status, custom_transport, in_process};
 
 use super::world::{CallCount, LIMIT, notes};
 
 fn one_tool(name: &str, text: &'static str) -> McpServer {
-    ToolService::new("test", "1.0.0")
-        .tool(name, "Says something.", json!({ "type": "object" }), move |_| {
-            std::future::ready(Ok(ToolReply::text(text)))
-        })
-        .into_server()
+    let tool = FunctionTool::new(name, move |_| std::future::ready(Ok(ToolReply::text(text))));
+    ToolService::new("test", "1.0.0").tool(tool).into_server()
 }
 
 #[tokio::test]
@@ -75,15 +72,12 @@ async fn an_error_or_a_panic_of_a_tool_in_this_process_fails_that_call_alone() {
 
 #[tokio::test]
 async fn a_server_in_this_process_gets_literal_arguments_and_structured_results_arrive() {
-    let double = ToolService::new("math", "1.0.0").tool(
-        "double",
-        "Doubles.",
-        json!({ "type": "object", "properties": { "n": { "type": "integer" } } }),
-        async |arguments| {
-            let n = arguments.get("n").and_then(|n| n.to::<i64>()).ok_or("\"n\" is missing")?;
-            Ok(ToolReply::structured(json!({ "result": 2 * n }).to_string().parse().unwrap()))
-        },
-    );
+    let double = FunctionTool::new("double", async |call: FunctionCall| {
+        let n: i64 = call.argument("n")?;
+        Ok(ToolReply::structured(json!({ "result": 2 * n })))
+    });
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    let double = ToolService::new("math", "1.0.0").tool(double.input_schema(schema));
     let entry = in_process(double.into_server()).approval(Approval::Never);
     let runtime = Runtime::builder().server("math", entry).start().await.unwrap();
     runtime.settled().await;
@@ -222,11 +216,8 @@ async fn a_transport_with_another_identity_is_another_server() {
 async fn a_server_in_this_process_is_identified_by_the_name_that_it_declares() {
     let folder = tempfile::tempdir().unwrap();
     let renamed = || {
-        let service = ToolService::new("other", "1.0.0");
-        let tool = service.tool("now", "Says something.", json!({ "type": "object" }), |_| {
-            std::future::ready(Ok(ToolReply::text("noon")))
-        });
-        in_process(tool.into_server())
+        let now = FunctionTool::new("now", async |_| Ok(ToolReply::text("noon")));
+        in_process(ToolService::new("other", "1.0.0").tool(now).into_server())
     };
     let usual = || in_process(one_tool("now", "noon"));
     for (entry, expected) in [(usual(), 1), (usual(), 0), (renamed(), 1), (renamed(), 0)] {

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
 use wharf::config::ServerEntry;
-use wharf::protocol::Json;
-use wharf::protocol::serve::{ToolReply, ToolService};
+use wharf::protocol::serve::{FunctionCall, FunctionTool, ToolReply, ToolService};
 use wharf::{Runtime, in_process};
 
 /// The limit for everything that must happen.
@@ -30,20 +28,19 @@ impl CallCount {
 /// Makes a server with the tools `read_note` and `write_note`, which count and return their
 /// arguments, and `fail`, `panic` and `hang`.
 pub(super) fn notes(calls: &CallCount) -> ServerEntry {
-    let any = || json!({ "type": "object" });
     let counted = || {
         let calls = calls.clone();
-        move |arguments: Json| {
+        move |call: FunctionCall| {
             calls.add();
-            std::future::ready(Ok(ToolReply::text(arguments.as_str())))
+            std::future::ready(Ok(ToolReply::text(call.arguments.as_str())))
         }
     };
     let service = ToolService::new("notes", "1.0.0")
-        .read_only_tool("read_note", "Reads a note.", any(), counted())
-        .tool("write_note", "Writes a note.", any(), counted())
-        .tool("fail", "Fails.", any(), async |_| Err("the disk is full".to_owned()))
-        .tool("panic", "Panics.", any(), async |_| panic!("on purpose"))
-        .tool("hang", "Never answers.", any(), async |_| std::future::pending().await);
+        .tool(FunctionTool::new("read_note", counted()).description("Reads a note.").read_only())
+        .tool(FunctionTool::new("write_note", counted()).description("Writes a note."))
+        .tool(FunctionTool::new("fail", async |_| Err("the disk is full".to_owned())))
+        .tool(FunctionTool::new("panic", async |_| panic!("on purpose")))
+        .tool(FunctionTool::new("hang", async |_| std::future::pending().await));
     in_process(service.into_server())
 }
 

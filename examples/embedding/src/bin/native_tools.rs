@@ -2,22 +2,23 @@
 
 use serde_json::json;
 use wharf::approval::AllowAll;
-use wharf::protocol::serve::{ToolReply, ToolService};
+use wharf::protocol::serve::{FunctionCall, FunctionTool, ToolReply, ToolService};
 use wharf::{Env, Runtime, in_process};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let add = FunctionTool::new("add", async |call: FunctionCall| {
+        // The model sees an error and can correct its call.
+        let (a, b): (i64, i64) = (call.argument("a")?, call.argument("b")?);
+        Ok(ToolReply::text(a.checked_add(b).ok_or("the sum is too large")?.to_string()))
+    });
     let schema = json!({
         "type": "object",
         "properties": { "a": { "type": "integer" }, "b": { "type": "integer" } },
         "required": ["a", "b"],
     });
-    let math = ToolService::new("math", "1.0.0").tool("add", "Adds.", schema, async |arguments| {
-        let number = |key| arguments.get(key).and_then(|value| value.to::<i64>());
-        let sum = number("a").zip(number("b")).and_then(|(a, b)| a.checked_add(b));
-        // The model sees an error and can correct its call.
-        Ok(ToolReply::text(sum.ok_or("the sum is too large")?.to_string()))
-    });
+    let math = ToolService::new("math", "1.0.0")
+        .tool(add.description("Adds two numbers.").input_schema(schema).read_only());
     let runtime = Runtime::builder()
         .env(Env::of_process())
         .discover(".")
