@@ -104,8 +104,8 @@ pub use problem::{Problem, Severity};
 pub use secret::Secret;
 pub use server::{
     Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, EntryFields,
-    LaunchCommand, NameError, NewServerName, OAuth, PROTOCOL_VERSIONS, Policy, ServerName,
-    ServerSpec, SwitchedOff, Timeouts, Transport, TransportKind, WrittenText,
+    LaunchCommand, NameError, NewServerName, OAuth, PROTOCOL_VERSIONS, Policy, ServerLimits,
+    ServerName, ServerSpec, SwitchedOff, Timeouts, Transport, TransportKind, WrittenText,
 };
 pub use server_entry::{Http, ServerEntry, Stdio};
 #[cfg(feature = "http")]

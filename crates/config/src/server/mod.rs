@@ -105,6 +105,8 @@ pub struct EntryFields {
     pub headers_helper: Option<Secret>,
     /// Timeouts.
     pub timeouts: Timeouts,
+    /// How much of it is read.
+    pub limits: ServerLimits,
     /// A stored credential.
     pub auth: Option<Auth>,
     /// OAuth options.
@@ -153,6 +155,17 @@ pub struct Timeouts {
     pub connect: Option<u64>,
     /// For calls only.
     pub call: Option<u64>,
+    /// For listing the tools only; none means the one for connecting. Only code sets it.
+    pub list: Option<u64>,
+}
+
+/// How much of a server is read; none means the default. Only code sets them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// The entries of one list, such as that of the tools.
+    pub list_entries: Option<usize>,
+    /// The bytes of one message.
+    pub message_bytes: Option<usize>,
 }
 
 /// The timeout of definitions that set none.
@@ -284,6 +297,8 @@ pub struct ServerSpec {
     pub transport: Transport,
     /// Timeouts.
     pub timeouts: Timeouts,
+    /// How much of it is read.
+    pub limits: ServerLimits,
     /// A stored credential.
     pub auth: Option<Auth>,
     /// OAuth options, expanded.

@@ -102,7 +102,13 @@ impl<T> TypedEntry<T> {
         self
     }
 
-    /// Replaces the name of the server in the names of its tools.
+    /// Replaces the name of the server in the names of its tools: with the prefix `gh`, the tool
+    /// `search` is `mcp_gh_search`. An empty prefix is the name of the server.
+    ///
+    /// Like a server's name, it is changed to what every model accepts: lower case; every other
+    /// character than `a` to `z` and `_` becomes `_`; `_` at the ends and repeated ones go; nothing
+    /// left is `server`. With the setting `tools.naming` at `precise`, digits stay and the parts are
+    /// joined with `__`. Calls by path, such as `github/search`, use the name of the server.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.fields.policy.prefix = Some(prefix.into());
@@ -128,6 +134,30 @@ impl<T> TypedEntry<T> {
     #[must_use]
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.fields.timeouts.connect = Some(milliseconds(limit));
+        self
+    }
+
+    /// Limits how long listing the tools may take, all pages together; without it, as long as
+    /// connecting. After it, the server has failed. Zero means the longest limit.
+    #[must_use]
+    pub fn list_timeout(mut self, limit: Duration) -> Self {
+        self.fields.timeouts.list = Some(milliseconds(limit));
+        self
+    }
+
+    /// Limits the entries of each list of the server, such as that of its tools; without it,
+    /// 50 000. The entries after it are not read, and the server gets a problem.
+    #[must_use]
+    pub fn max_list_entries(mut self, limit: usize) -> Self {
+        self.fields.limits.list_entries = Some(limit);
+        self
+    }
+
+    /// Limits the bytes of one message of the server; without it, 64 MiB. A result that is longer
+    /// fails its call.
+    #[must_use]
+    pub fn max_message_bytes(mut self, limit: usize) -> Self {
+        self.fields.limits.message_bytes = Some(limit);
         self
     }
 

@@ -114,6 +114,9 @@ fn every_option_arrives() {
         .exclude_tools(["ab"])
         .connect_timeout(Duration::from_secs(5))
         .call_timeout(Duration::from_nanos(1))
+        .list_timeout(Duration::from_secs(2))
+        .max_list_entries(100)
+        .max_message_bytes(1 << 20)
         .lazy()
         .required()
         .strict()
@@ -121,11 +124,14 @@ fn every_option_arrives() {
         .retry_on_hints()
         .protocol_version("2025-06-18");
     let spec = spec(entry);
-    let rendered = format!("{:?}\n{:?}", spec.timeouts, spec.policy);
+    let rendered = format!("{:?}\n{:?}\n{:?}", spec.timeouts, spec.limits, spec.policy);
     insta::assert_snapshot!(rendered.replace(", ", "\n"), @r#"
     Timeouts { both: None
     connect: Some(5000)
-    call: Some(1) }
+    call: Some(1)
+    list: Some(2000) }
+    ServerLimits { list_entries: Some(100)
+    message_bytes: Some(1048576) }
     Policy { approval: Never
     tool_approval: [("delete_*"
     Deny)]

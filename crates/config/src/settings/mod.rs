@@ -26,6 +26,20 @@ pub use value::SettingValue;
 /// The effective settings. [`Settings::default`] has the default value of every key, and
 /// [`Settings::with`] changes one.
 ///
+/// | key | values | default | |
+/// |---|---|---|---|
+/// | `call.max_ms` | number, at least 1, or `Duration` | `3600000` | maximum duration of a call |
+/// | `call.max_result_chars` | number, at least 1 | `50000` | maximum length of a result for a model |
+/// | `credentials.store` | `auto`, `file` | `auto` | where tokens are stored |
+/// | `discovery.disabled` | list of words | none | programs whose files are not read |
+/// | `discovery.duplicates` | `hide`, `keep` | `hide` | whether one of two identical servers is hidden |
+/// | `discovery.project` | `true`, `false` | `true` | whether the files of projects are read |
+/// | `startup.mode` | `auto`, `complete`, `background` | `auto` | whether a listing waits for slow servers |
+/// | `startup.timeout_ms` | number or `Duration` | `250` | how long it waits before it uses cached tools |
+/// | `tools.naming` | `classic`, `precise` | `classic` | how tools are named |
+/// | `tools.pinning` | `observe`, `enforce` | `observe` | whether changed tools are withheld |
+/// | `tools.sanitize` | `light`, `strict` | `light` | how far schemas are simplified |
+///
 /// ```
 /// use std::time::Duration;
 /// use wharf_config::Settings;

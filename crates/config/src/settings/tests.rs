@@ -128,3 +128,18 @@ fn a_failed_change_leaves_no_trace_in_a_copy() {
     assert!(before.clone().with("tools.naming", 5).is_err());
     assert_eq!(before, Settings::default());
 }
+
+#[test]
+fn the_documentation_has_every_key_with_its_default() {
+    let rows: Vec<&str> =
+        include_str!("mod.rs").lines().filter(|it| it.starts_with("/// | `")).collect();
+    assert_eq!(rows.len(), KEYS.len());
+    for (setting, row) in KEYS.iter().zip(rows) {
+        let default = if setting.default.is_empty() { "none" } else { setting.default };
+        assert!(row.starts_with(&format!("/// | `{}` |", setting.key)), "{row}");
+        assert!(row.contains(&format!("| `{default}` |")) || row.contains("| none |"), "{row}");
+        if let SettingKind::Word(words) = setting.kind {
+            assert!(words.iter().all(|word| row.contains(&format!("`{word}`"))), "{row}");
+        }
+    }
+}

@@ -71,6 +71,7 @@ pub(crate) fn build_spec(definition: &Definition, env: &Env, files: &NamedFiles)
         name: definition.name.clone(),
         transport,
         timeouts: fields.timeouts,
+        limits: fields.limits,
         auth: fields.auth.clone(),
         oauth,
         account,

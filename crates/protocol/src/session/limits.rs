@@ -10,7 +10,7 @@ pub struct SessionLimits {
     /// The pages of one list.
     pub pages: usize,
     /// The entries of one list, including those that cannot be used.
-    pub(crate) items: usize,
+    pub items: usize,
     /// The bytes of one list, all pages together.
     pub(crate) list: usize,
     /// How often a server may request input before its result (multi round-trip requests).

@@ -22,7 +22,7 @@ use wharf_protocol::{
 use wharf_protocol::{HttpSpec, connect_http};
 
 use super::server_messages::{ChangeFlags, ServerMessageHandler};
-use super::shared::{ConnectionConfig, Shared, connect_timeout, is_local};
+use super::shared::{ConnectionConfig, Shared, connect_timeout, is_local, list_timeout};
 use super::snapshot::ConnectionInfo;
 use super::subscriptions::{self, SubscriptionLoop};
 use crate::logs;
@@ -218,7 +218,7 @@ impl Attempt<'_> {
         peer: &Peer,
         secrets: &Secrets,
     ) -> Result<ListedTools, ServerFailure> {
-        let limit = connect_timeout(&self.config.server.spec);
+        let limit = list_timeout(&self.config.server.spec);
         let mut listing = if has_tools(peer) {
             let options = RequestOptions::within(limit);
             // A server may answer each page in time and never send the last one.

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wharf_config::{Catalog, DefinitionState, ServerSpec, Settings, Source, Transport};
+use wharf_config::{
+    Catalog, DefinitionState, ServerLimits, ServerSpec, Settings, Source, Transport,
+};
+use wharf_protocol::ConnectOptions;
+use wharf_protocol::peer::SessionLimits;
 #[cfg(feature = "http")]
 use wharf_protocol::transport::HttpClient;
-use wharf_protocol::{ConnectOptions, peer};
 
 use super::lockfile::Lockfile;
 use super::subscriptions::HostRequests;
@@ -99,7 +102,7 @@ impl Shared {
         ConnectOptions {
             capabilities: self.options.client_features.capabilities(),
             timeout: connect_timeout(spec),
-            limits: peer::SessionLimits::default(),
+            limits: session_limits(spec.limits),
             pinned: spec.policy.protocol_version.as_ref().and_then(|text| text.parse().ok()),
             ..ConnectOptions::new(self.options.client.clone())
         }
@@ -134,10 +137,27 @@ const MAX_SHUTDOWN_LIST: Duration = Duration::from_millis(100);
 /// The longest that connecting may take where the entry sets no limit.
 const MAX_CONNECT_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How long connecting, and listing, may take.
+/// How long connecting may take.
 pub(super) fn connect_timeout(spec: &ServerSpec) -> Duration {
     let timeouts = spec.timeouts;
-    let configured = timeouts.connect.or(timeouts.both).unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
+    within_maximum(timeouts.connect.or(timeouts.both))
+}
+
+/// How long listing the tools may take.
+pub(super) fn list_timeout(spec: &ServerSpec) -> Duration {
+    let timeouts = spec.timeouts;
+    within_maximum(timeouts.list.or(timeouts.connect).or(timeouts.both))
+}
+
+fn session_limits(limits: ServerLimits) -> SessionLimits {
+    let mut session = SessionLimits::default();
+    session.items = limits.list_entries.unwrap_or(session.items);
+    session.message = limits.message_bytes.unwrap_or(session.message);
+    session
+}
+
+fn within_maximum(configured: Option<u64>) -> Duration {
+    let configured = configured.unwrap_or(wharf_config::DEFAULT_TIMEOUT_MS);
     let limit =
         if configured == 0 { MAX_CONNECT_TIMEOUT } else { Duration::from_millis(configured) };
     limit.min(MAX_CONNECT_TIMEOUT)
