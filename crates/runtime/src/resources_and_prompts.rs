@@ -5,7 +5,6 @@
 //! `scoped_requests` sends them, for the runtime and for views.
 
 use wharf_config::ServerName;
-use wharf_protocol::era::Era;
 use wharf_protocol::peer::{RequestError, RequestOptions};
 use wharf_protocol::view::send::CompletionRequest;
 use wharf_protocol::view::{
@@ -13,9 +12,9 @@ use wharf_protocol::view::{
 };
 use wharf_protocol::{Json, Peer};
 
-use crate::call::{CallError, CallErrorReason};
+use crate::call::CallError;
 use crate::runtime::Runtime;
-use crate::scoped_requests::{CollectedList, ListKind, ScopedRequests, check_capability};
+use crate::scoped_requests::{CollectedList, ScopedRequests};
 
 impl Runtime {
     /// Lists the resources of one server or of all.
@@ -89,34 +88,12 @@ impl Runtime {
     /// # Errors
     /// If the server is not available or rejects the subscription, which is then not kept.
     pub async fn subscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
-        let name = ServerName::new(server);
-        let wanted = &self.0.shared.host_requests.resources;
-        let is_new = wanted
-            .add(&name, uri)
-            .map_err(|error| CallError::not_run(CallErrorReason::Unsendable, error.to_string()))?;
-        let send = async |peer: &Peer, options: &RequestOptions| {
-            check_capability(peer, ListKind::Resources)?;
-            match peer.era() {
-                // The filter of its subscription has the resource from now on.
-                Era::Modern => Ok(()),
-                Era::Legacy => peer.subscribe_resource(uri, options).await,
-            }
-        };
-        let outcome = self.requests().send_repeatable("resources/subscribe", server, send).await;
-        if outcome.is_err() && is_new {
-            wanted.remove(&name, uri);
-        }
-        outcome
+        self.requests().subscribe_resource(server, uri).await
     }
 
-    /// Ends a subscription to a resource.
+    /// Ends a subscription of the runtime to a resource; those of views stay.
     pub async fn unsubscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
-        self.0.shared.host_requests.resources.remove(&ServerName::new(server), uri);
-        let send = async |peer: &Peer, options: &RequestOptions| match peer.era() {
-            Era::Modern => Ok(()),
-            Era::Legacy => peer.unsubscribe_resource(uri, options).await,
-        };
-        self.requests().send_repeatable("resources/unsubscribe", server, send).await
+        self.requests().unsubscribe_resource(server, uri).await
     }
 
     /// Sends any request to one server and returns its result unchanged, within the limits of the

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use wharf_config::text::clip;
 use wharf_config::{Approval, Problem, ServerName};
+use wharf_protocol::era::Era;
 use wharf_protocol::peer::{
     Deadline, ListCut, ListResult, RequestCause, RequestError, RequestOptions,
 };
@@ -149,6 +150,47 @@ impl<'a> ScopedRequests<'a> {
         let send =
             async |peer: &Peer, options: &RequestOptions| peer.complete(request, options).await;
         self.send_repeatable("completion/complete", server, send).await
+    }
+
+    /// Subscribes the owner of the scope to a resource, now and after each reconnect.
+    pub(crate) async fn subscribe_resource(self, server: &str, uri: &str) -> Result<(), CallError> {
+        self.scope.check_whole_server(server)?;
+        let (name, owner) = (ServerName::new(server), &self.scope.subscriptions);
+        let wanted = &self.runtime.0.shared.host_requests.resources;
+        let is_new = wanted
+            .add(&name, uri, owner)
+            .map_err(|error| CallError::not_run(CallErrorReason::Unsendable, error.to_string()))?;
+        let send = async |peer: &Peer, options: &RequestOptions| {
+            check_capability(peer, ListKind::Resources)?;
+            match peer.era() {
+                // The filter of its subscription has the resource from now on.
+                Era::Modern => Ok(()),
+                Era::Legacy => peer.subscribe_resource(uri, options).await,
+            }
+        };
+        let outcome = self.send_repeatable("resources/subscribe", server, send).await;
+        if outcome.is_err() && is_new {
+            wanted.remove(&name, uri, owner);
+        }
+        outcome
+    }
+
+    /// Ends a subscription of the owner of the scope.
+    pub(crate) async fn unsubscribe_resource(
+        self,
+        server: &str,
+        uri: &str,
+    ) -> Result<(), CallError> {
+        self.scope.check_whole_server(server)?;
+        let wanted = &self.runtime.0.shared.host_requests.resources;
+        if !wanted.remove(&ServerName::new(server), uri, &self.scope.subscriptions) {
+            return Ok(());
+        }
+        let send = async |peer: &Peer, options: &RequestOptions| match peer.era() {
+            Era::Modern => Ok(()),
+            Era::Legacy => peer.unsubscribe_resource(uri, options).await,
+        };
+        self.send_repeatable("resources/unsubscribe", server, send).await
     }
 
     /// Sends any request once, except those that have functions of their own.

@@ -158,6 +158,24 @@ impl View {
         self.requests().complete(server, request).await
     }
 
+    /// Subscribes to changes of a resource, see [`Runtime::subscribe_resource`]. Updates are events
+    /// of the runtime. Each view has subscriptions of its own, so ending one leaves those of others.
+    /// Those of a view whose last clone was dropped are not renewed after a reconnect.
+    ///
+    /// # Errors
+    /// Those of [`View::read_resource`] and of the runtime.
+    pub async fn subscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
+        self.requests().subscribe_resource(server, uri).await
+    }
+
+    /// Ends a subscription of this view.
+    ///
+    /// # Errors
+    /// Those of [`View::subscribe_resource`].
+    pub async fn unsubscribe_resource(&self, server: &str, uri: &str) -> Result<(), CallError> {
+        self.requests().unsubscribe_resource(server, uri).await
+    }
+
     /// Returns the instructions of connected servers, see [`Runtime::instructions`].
     pub fn instructions(&self) -> Vec<(ServerName, String)> {
         self.requests().instructions()

@@ -3,6 +3,7 @@
 //! A runtime has a scope that allows everything. Each view adds its patterns to those of the scope
 //! that it was made from, so a lookup needs no lock and no list of tools.
 
+mod subscription_owner;
 mod view_options;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::call_context::CallContext;
 use crate::tools::Tool;
 use crate::tools::pattern::{NamePattern, ToolPattern};
 
+pub(crate) use subscription_owner::SubscriptionOwner;
 pub use view_options::ViewOptions;
 
 /// What applies to the calls of a runtime or of a view.
@@ -26,6 +28,8 @@ pub(crate) struct Scope {
     /// The limit for a whole call, approval included.
     pub(crate) max_call: Option<Duration>,
     patterns: Option<ScopePatterns>,
+    /// Owns the subscriptions to resources.
+    pub(crate) subscriptions: SubscriptionOwner,
 }
 
 /// The patterns of one view, and of the views that it was made from.
@@ -73,7 +77,8 @@ impl ScopePatterns {
 impl Scope {
     /// Makes the scope of a runtime, which allows everything.
     pub(crate) fn of_runtime(approvals: Approvals) -> Self {
-        Self { approvals, context: None, max_call: None, patterns: None }
+        let subscriptions = SubscriptionOwner::default();
+        Self { approvals, context: None, max_call: None, patterns: None, subscriptions }
     }
 
     /// Makes the scope of a view of the runtime with this scope.
@@ -101,6 +106,7 @@ impl Scope {
             context: context.or_else(|| self.context.clone()),
             max_call: self.max_call.into_iter().chain(max_call).min(),
             patterns,
+            subscriptions: SubscriptionOwner::default(),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use futures_util::FutureExt as _;
 use serde_json::json;
+use wharf::call::CallErrorReason;
 use wharf::protocol::era::Era;
-use wharf::{AllowAll, Event, Events, Runtime, in_process};
+use wharf::{AllowAll, Event, Events, Runtime, ViewOptions, in_process};
 use wharf_protocol::serve::McpServer;
 use wharf_testkit::server::SampleService;
 
@@ -47,6 +48,26 @@ async fn change_until_reported(runtime: &Runtime, events: &mut Events) {
     tokio::time::timeout(LIMIT, changing).await.expect("the update is reported");
 }
 
+/// Checks that no update is reported. Notifications keep their order, so one of a later change
+/// proves that an update of an earlier change would have arrived.
+async fn assert_no_update_is_reported(runtime: &Runtime, events: &mut Events) {
+    let changing = async {
+        let mut seen = 0;
+        while seen < 2 {
+            assert_eq!(call(runtime, "harbour/change", json!({})).await, "changed");
+            while let Some(Some(event)) = events.next().now_or_never() {
+                assert!(
+                    !matches!(event, Event::ResourceUpdated { .. }),
+                    "nothing is subscribed to"
+                );
+                seen += usize::from(matches!(event, Event::ResourcesChanged { .. }));
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, changing).await.expect("changes of the list are reported");
+}
+
 #[tokio::test]
 async fn updates_of_a_resource_are_reported_also_after_a_reconnect() {
     for (revision, era) in [("2025-11-25", Era::Legacy), ("2026-07-28", Era::Modern)] {
@@ -54,8 +75,7 @@ async fn updates_of_a_resource_are_reported_also_after_a_reconnect() {
         let connected = runtime.connect("harbour").await.unwrap();
         assert_eq!(connected.info.as_ref().unwrap().era(), era);
         let mut events = runtime.events();
-        assert_eq!(call(&runtime, "harbour/change", json!({})).await, "changed");
-        assert!(!is_reported(&mut events), "nothing was subscribed to");
+        assert_no_update_is_reported(&runtime, &mut events).await;
         runtime.subscribe_resource("harbour", CHART).await.unwrap();
         change_until_reported(&runtime, &mut events).await;
         runtime.connect("harbour").await.unwrap();
@@ -64,8 +84,42 @@ async fn updates_of_a_resource_are_reported_also_after_a_reconnect() {
         runtime.unsubscribe_resource("harbour", CHART).await.unwrap();
         runtime.connect("harbour").await.unwrap();
         let mut events = runtime.events();
-        assert_eq!(call(&runtime, "harbour/change", json!({})).await, "changed");
+        assert_no_update_is_reported(&runtime, &mut events).await;
         runtime.shutdown().await;
-        assert!(!is_reported(&mut events), "nothing is subscribed to any more");
     }
+}
+
+#[tokio::test]
+async fn a_view_ends_only_its_own_subscription() {
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let runtime = start(revision).await;
+        let [one, another] =
+            [(); 2].map(|()| runtime.view(ViewOptions::new().servers(["harbour"])));
+        let mut events = runtime.events();
+        one.subscribe_resource("harbour", CHART).await.unwrap();
+        another.subscribe_resource("harbour", CHART).await.unwrap();
+        change_until_reported(&runtime, &mut events).await;
+        one.unsubscribe_resource("harbour", CHART).await.unwrap();
+        // A host does not end what its views asked for, either.
+        runtime.unsubscribe_resource("harbour", CHART).await.unwrap();
+        runtime.connect("harbour").await.unwrap();
+        let mut events = runtime.events();
+        change_until_reported(&runtime, &mut events).await;
+        drop(another);
+        runtime.connect("harbour").await.unwrap();
+        let mut events = runtime.events();
+        assert_no_update_is_reported(&runtime, &mut events).await;
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_view_of_a_part_of_a_server_cannot_subscribe() {
+    let runtime = start("2025-11-25").await;
+    let view = runtime.view(ViewOptions::new().tools(["harbour/change"]));
+    let error = view.subscribe_resource("harbour", CHART).await.unwrap_err();
+    assert_eq!(error.reason, CallErrorReason::Denied);
+    let mut events = runtime.events();
+    assert_no_update_is_reported(&runtime, &mut events).await;
+    runtime.shutdown().await;
 }
