@@ -20,6 +20,17 @@ pub fn moment(unix_seconds: u64) -> SystemTime {
 
 /// Formats a timestamp as RFC 3339 in UTC, to the second. Times before 1970 become its beginning.
 pub fn rfc3339(moment: SystemTime) -> String {
+    format!("{}Z", date_and_time(moment))
+}
+
+/// Formats a timestamp as RFC 3339 in UTC, to the millisecond. Times before 1970 become its
+/// beginning.
+pub fn rfc3339_millis(moment: SystemTime) -> String {
+    let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    format!("{}.{:03}Z", date_and_time(moment), since.subsec_millis())
+}
+
+fn date_and_time(moment: SystemTime) -> String {
     let seconds = unix_seconds(moment);
     let (mut year, mut days) = (1970, seconds / DAY);
     while days >= days_of(year) {
@@ -37,7 +48,7 @@ pub fn rfc3339(moment: SystemTime) -> String {
         month += 1;
     }
     let (hour, minute, second) = (seconds % DAY / HOUR, seconds % HOUR / MINUTE, seconds % MINUTE);
-    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z", days + 1)
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}", days + 1)
 }
 
 /// Parses a number with a unit: `250ms`, `5s`, `1.5m`, `2min` or `1h`.
@@ -89,6 +100,12 @@ mod tests {
             let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(rfc3339(moment), expected, "{seconds}");
         }
+    }
+
+    #[test]
+    fn an_exact_moment_has_milliseconds() {
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_772_323_200_007);
+        assert_eq!(rfc3339_millis(moment), "2026-03-01T00:00:00.007Z");
     }
 
     #[test]

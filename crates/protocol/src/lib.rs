@@ -37,6 +37,7 @@ mod scan;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod session;
+pub mod third_party;
 pub mod transport;
 pub mod view;
 
@@ -45,6 +46,3 @@ pub use connect::{ConnectError, ConnectOptions, StdioSpec, connect_pipe, connect
 pub use connect::{HttpSpec, HttpTransport, connect_http};
 pub use json::{Json, Members};
 pub use peer::Peer;
-
-// Their types are in public signatures, so a program needs these versions.
-pub use {bytes, bytestring, http, serde_json};

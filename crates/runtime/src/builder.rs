@@ -18,6 +18,7 @@ use wharf_protocol::view::ClientInfo;
 use wharf_protocol::view::send::RootEntry;
 
 use crate::approval::Approver;
+use crate::call_record::CallRecord;
 use crate::client_features::{Elicitor, Sampler};
 use crate::credentials::{CredentialStore, FileCredentials};
 use crate::event::{EventSender, Events};
@@ -25,6 +26,7 @@ use crate::options::{Options, StartupMode};
 use crate::runtime::Runtime;
 use crate::trace::TraceSink;
 use crate::trust_decider::{self, TrustDecider};
+use crate::trust_gate;
 
 /// Builds a [`Runtime`].
 ///
@@ -216,6 +218,29 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets who receives the record of every call that ends, for an audit log: also of calls that
+    /// fail, are denied, or are dropped.
+    ///
+    /// It runs within the call, before the caller gets the outcome. So none can be missed, and a
+    /// slow one delays that call alone; but it blocks its thread, so it must be short: a write to a
+    /// file or a send into a channel. If it panics, that record is lost, and nothing else. Records
+    /// of calls that run at the same time arrive at the same time.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// let (sender, records) = mpsc::sync_channel(10_000);
+    /// let builder = wharf::Runtime::builder().on_call(move |record| {
+    ///     // Waits while 10 000 records are unread; `try_send` would drop them instead.
+    ///     drop(sender.send(record.clone()));
+    /// });
+    /// # drop((builder, records));
+    /// ```
+    pub fn on_call(mut self, sink: impl Fn(&CallRecord) + Send + Sync + 'static) -> Self {
+        self.options.on_call = Some(Arc::new(sink));
+        self
+    }
+
     /// Returns the events of the runtime from its start on.
     pub fn events(&self) -> Events {
         self.events.subscribe()
@@ -240,11 +265,11 @@ impl RuntimeBuilder {
     pub async fn start(self) -> Result<Runtime, DiscoveryError> {
         let env = self.discovery_env()?;
         let mut catalog = self.catalog_of(&env)?;
-        let mut problems = catalog.problems.clone();
+        let mut unsaved = Vec::new();
         if let Some(decider) = self.options.trust_decider.clone() {
-            let unsaved = trust_decider::ask_about_untrusted(&mut catalog, &*decider, &env);
-            problems.extend(unsaved.await);
+            unsaved = trust_decider::ask_about_untrusted(&mut catalog, &*decider, &env).await;
         }
+        let problems = trust_gate::problems(&catalog).into_iter().chain(unsaved).collect();
         let credentials = self.credentials;
         let credentials =
             credentials.unwrap_or_else(|| Arc::new(FileCredentials::new(Arc::clone(&env))));

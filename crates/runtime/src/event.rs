@@ -8,6 +8,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::SystemTime;
 
 use futures_core::Stream;
 use serde::Serialize;
@@ -19,8 +20,7 @@ use tokio_util::sync::{
 use wharf_config::{Problem, ServerName};
 use wharf_protocol::view::LogLevel;
 
-use crate::call::{CallDetails, CallErrorReason, Outcome};
-use crate::call_context::CallContext;
+use crate::call_record::{CallRecord, as_rfc3339};
 use crate::status::{ServerFailure, Status};
 use crate::tools::ToolChange;
 
@@ -28,7 +28,7 @@ use crate::tools::ToolChange;
 const EVENT_CAPACITY: usize = 1024;
 
 /// A received event, and the receiver for the next one.
-type Received = (Result<Event, RecvError>, Receiver<Event>);
+type Received = (Result<TimedEvent, RecvError>, Receiver<TimedEvent>);
 
 /// Something that happened.
 ///
@@ -100,48 +100,31 @@ pub enum Event {
         /// Which one.
         server: ServerName,
     },
-    /// A call has ended, successfully or not. One whose future was dropped is cancelled.
+    /// A call has ended, successfully or not. One whose future was dropped is cancelled. Like any
+    /// event, it can be missed; [`RuntimeBuilder::on_call`](crate::RuntimeBuilder::on_call) gets
+    /// every one.
     Called(Arc<CallRecord>),
 }
 
-/// Who called which tool, and how the call ended: for an audit log. It has neither arguments nor
-/// results.
+/// An event, and when it happened.
+///
+/// Serializes as the event with one more member, `time`: RFC 3339 in UTC, to the millisecond.
 #[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct CallRecord {
-    /// The server, the tool and the duration.
-    pub details: CallDetails,
-    /// Who called, if the host has said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context: Option<CallContext>,
-    /// Whether the tool or the call failed.
-    pub is_error: bool,
-    /// Why there is no result; `None` also if the tool ran and reported an error of its own.
-    #[serde(rename = "code", skip_serializing_if = "Option::is_none")]
-    pub reason: Option<CallErrorReason>,
-    /// Whether it is known if the tool ran.
-    pub outcome_known: bool,
-}
-
-impl CallRecord {
-    /// Makes the record of a call that ended with this outcome.
-    pub fn new(outcome: &Outcome, context: Option<&CallContext>) -> Self {
-        Self {
-            details: outcome.details.clone(),
-            context: context.cloned(),
-            is_error: outcome.is_error,
-            reason: outcome.error.as_ref().map(|error| error.reason),
-            outcome_known: outcome.error.as_ref().is_none_or(|error| error.outcome_known),
-        }
-    }
+pub struct TimedEvent {
+    /// When it happened.
+    #[serde(serialize_with = "as_rfc3339")]
+    pub time: SystemTime,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
 }
 
 /// Sends events to all observers. The channel is created with the first observer: a program that
 /// makes one call usually has none, and the buffer is larger than the rest of such a runtime.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EventSender {
-    sender: Arc<OnceLock<broadcast::Sender<Event>>>,
+    sender: Arc<OnceLock<broadcast::Sender<TimedEvent>>>,
     /// Cancelled once no event will follow.
     closed: CancellationToken,
 }
@@ -150,7 +133,7 @@ impl EventSender {
     pub(crate) fn send(&self, event: Event) {
         if let Some(sender) = self.sender.get() {
             // An error means that there are no observers.
-            drop(sender.send(event));
+            drop(sender.send(TimedEvent { time: SystemTime::now(), event }));
         }
     }
 
@@ -179,7 +162,7 @@ impl EventSender {
 /// is an event. An observer that is 1024 events behind misses the oldest ones; the snapshot always
 /// has the current state.
 ///
-/// It is also a [`Stream`], which tells how many events were missed:
+/// It is also a [`Stream`], which has the time of each event and tells how many were missed:
 ///
 /// ```
 /// use futures_util::StreamExt as _;
@@ -212,7 +195,7 @@ pub struct Events {
 #[error("{0} events were missed")]
 pub struct MissedEvents(pub u64);
 
-async fn receive(mut receiver: Receiver<Event>) -> Received {
+async fn receive(mut receiver: Receiver<TimedEvent>) -> Received {
     (receiver.recv().await, receiver)
 }
 
@@ -221,12 +204,12 @@ impl Events {
     /// dropped, and all events were returned. Missed events are skipped.
     ///
     /// Dropping the future loses no event. `events.next()` is always this function, also where
-    /// `StreamExt` is in scope; the function of the stream, which tells how many events were missed,
-    /// is `StreamExt::next(&mut events)`.
+    /// `StreamExt` is in scope; the function of the stream, which has the times and tells how many
+    /// events were missed, is `StreamExt::next(&mut events)`.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match poll_fn(|context| self.poll_received(context)).await? {
-                Ok(event) => return Some(event),
+                Ok(timed) => return Some(timed.event),
                 Err(MissedEvents(missed)) => {
                     tracing::debug!(missed, "an observer is too slow for the events");
                 }
@@ -249,7 +232,7 @@ impl Events {
 }
 
 impl Stream for Events {
-    type Item = Result<Event, MissedEvents>;
+    type Item = Result<TimedEvent, MissedEvents>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll_received(cx)
@@ -272,9 +255,9 @@ mod tests {
         Event::Removed { server: ServerName::new(server) }
     }
 
-    fn names(received: &[Result<Event, MissedEvents>]) -> Vec<String> {
-        let name = |received: &Result<Event, MissedEvents>| match received {
-            Ok(Event::Removed { server }) => server.to_string(),
+    fn names(received: &[Result<TimedEvent, MissedEvents>]) -> Vec<String> {
+        let name = |received: &Result<TimedEvent, MissedEvents>| match received {
+            Ok(TimedEvent { event: Event::Removed { server }, .. }) => server.to_string(),
             Ok(_) => "another event".to_owned(),
             Err(missed) => missed.to_string(),
         };
@@ -312,13 +295,15 @@ mod tests {
             &problem,
             r#"{"event":"problem","problem":{"severity":"warning","code":"a-code","message":"odd"}}"#,
         );
-        let error = crate::call::CallError::new(CallErrorReason::Lost, "gone");
-        let outcome = Outcome::from_error(error, CallDetails::default());
-        let context = CallContext::new("7", "research");
-        let called = Event::Called(Arc::new(CallRecord::new(&outcome, Some(&context))));
-        check(
-            &called,
-            r#"{"event":"called","details":{"serverName":"","mcpToolName":"","provider":"","providerName":"","durationMs":0},"context":{"id":"7","label":"research"},"isError":true,"code":"connection-lost","outcomeKnown":false}"#,
+    }
+
+    #[test]
+    fn the_time_is_one_more_member_of_an_event() {
+        let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(1_772_323_200_007);
+        let timed = TimedEvent { time, event: removed("fs") };
+        assert_eq!(
+            serde_json::to_string(&timed).unwrap(),
+            r#"{"time":"2026-03-01T00:00:00.007Z","event":"removed","server":"fs"}"#
         );
     }
 

@@ -28,7 +28,8 @@
 //! [`Runtime`] is the handle for everything; [`discover_and_load_mcp_tools`] is one call that does
 //! all of it for an agent. What most programs need is at the root of this crate; the modules have
 //! the rest of each subject, and [`config`] and [`protocol`] are the crates below. [`model_formats`]
-//! writes tools and outcomes for model providers.
+//! writes tools and outcomes for model providers. Types of other crates in signatures are in
+//! [`third_party`].
 //!
 //! Runtimes share no servers and no settings: the host passes the environment as [`Env`]. This crate
 //! never prints, prompts, or reads the environment of the process; only on macOS and Windows, the
@@ -48,6 +49,7 @@ mod builder;
 mod cached_tools;
 pub mod call;
 mod call_context;
+mod call_record;
 mod client_features;
 mod connections;
 mod credentials;
@@ -71,6 +73,7 @@ mod resources_and_prompts;
 mod runtime;
 mod scope;
 mod scoped_requests;
+mod serialized_errors;
 mod spans;
 mod startup;
 mod status;
@@ -78,6 +81,7 @@ mod stderr;
 mod store;
 #[cfg(feature = "thinking")]
 pub mod thinking;
+pub mod third_party;
 mod tool_review;
 mod tool_servers;
 pub mod tools;
@@ -96,6 +100,7 @@ pub use builder::RuntimeBuilder;
 pub use cached_tools::cached_tools;
 pub use call::{CallDetails, CallError, CallErrorKind, CallErrorReason, CallPhase, Outcome};
 pub use call_context::CallContext;
+pub use call_record::{CallRecord, CallSink};
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use credentials::{
@@ -103,7 +108,7 @@ pub use credentials::{
     FileCredentials, StoredCredential, UserCredentials,
 };
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
-pub use event::{CallRecord, Event, Events, MissedEvents};
+pub use event::{Event, Events, MissedEvents, TimedEvent};
 pub use execute::{CallOptions, ToolCall, ToolRef};
 #[cfg(feature = "discovery")]
 pub use load::{LoadError, LoadedTools, discover_and_load_mcp_tools, discover_mcp_servers};

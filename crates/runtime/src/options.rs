@@ -11,6 +11,7 @@ use wharf_protocol::transport::process::GracePeriod;
 use wharf_protocol::view::ClientInfo;
 
 use crate::approval::Approver;
+use crate::call_record::CallSink;
 use crate::client_features::ClientFeatures;
 use crate::credentials::{CredentialStore, FileCredentials};
 use crate::trace::TraceSink;
@@ -76,6 +77,9 @@ pub struct Options {
     /// The folder of lockfiles. A runtime holds one while it runs local servers, so that the next
     /// runtime can find and end processes of a killed one; `None` disables this.
     pub run: Option<PathBuf>,
+    /// Receives the record of every call, see
+    /// [`RuntimeBuilder::on_call`](crate::RuntimeBuilder::on_call).
+    pub on_call: Option<CallSink>,
     /// Receives a redacted trace of all messages, for debugging.
     pub trace: Option<TraceSink>,
     /// The folder of results that are too long for a model; `None` stores none.
@@ -100,6 +104,7 @@ impl fmt::Debug for Options {
             .field("pins", &self.pins)
             .field("logs", &self.logs)
             .field("run", &self.run)
+            .field("on_call", &self.on_call.is_some())
             .field("trace", &self.trace.is_some())
             .field("results", &self.results)
             .field("approvals", &self.approvals)
@@ -128,6 +133,7 @@ impl Options {
             run: None,
             results: None,
             approvals: None,
+            on_call: None,
             trace: None,
             load: LoadOptions::default(),
             env,

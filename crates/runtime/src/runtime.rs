@@ -16,11 +16,12 @@ use wharf_protocol::Peer;
 use crate::approval::{ApprovalStore, Approvals, ApprovalsError, RememberedApproval};
 use crate::call::{ModelText, Outcome, ResultStore};
 use crate::call_context::CallContext;
+use crate::call_record::CallRecord;
 use crate::connections::{
     CatalogChanges, RuntimeSettings, ServerSnapshot, Shared, Snapshot, Supervisor,
     SupervisorChannels, SupervisorCommand,
 };
-use crate::event::{CallRecord, Event, EventSender, Events};
+use crate::event::{Event, EventSender, Events};
 use crate::model_formats::ResultLimits;
 use crate::options::{Options, StartupMode};
 use crate::scope::Scope;
@@ -168,7 +169,7 @@ impl Runtime {
             began,
             tasks,
             saving,
-            problems: Mutex::new(catalog.problems.clone()),
+            problems: Mutex::new(trust_gate::problems(catalog)),
         }))
     }
 
@@ -225,25 +226,27 @@ impl Runtime {
             return Err(Unavailable::ShutDown);
         }
         let options = &self.0.shared.options;
-        let mut problems = catalog.problems.clone();
+        let mut unsaved = Vec::new();
         let decided = match &options.trust_decider {
             Some(decider) if catalog.undecided().next().is_some() => {
                 let mut catalog = catalog.clone();
                 let decisions =
                     trust_decider::ask_about_untrusted(&mut catalog, &**decider, &options.env);
-                problems.extend(decisions.await);
+                unsaved = decisions.await;
                 Some(catalog)
             }
             _ => None,
         };
-        let changes = self.apply_decided(decided.as_ref().unwrap_or(catalog)).await;
+        let catalog = decided.as_ref().unwrap_or(catalog);
+        let problems: Vec<_> = trust_gate::problems(catalog).into_iter().chain(unsaved).collect();
+        let changes = self.apply_decided(catalog).await;
         let changes = changes.ok_or(Unavailable::ShutDown)?;
         self.set_problems(problems.clone());
         Ok(CatalogChanges { problems, ..changes })
     }
 
-    /// Returns the problems of the catalog in use, such as files that could not be read, and those
-    /// of decisions about its trust. The problems of one server are in its
+    /// Returns the problems of the catalog in use, such as files that could not be read and servers
+    /// that duplicate another one, and those of decisions about its trust. The problems of one server are in its
     /// [`ServerSnapshot`](crate::ServerSnapshot).
     pub fn problems(&self) -> Vec<Problem> {
         self.0.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -369,12 +372,17 @@ impl Runtime {
         self.0.commands.is_closed()
     }
 
-    /// Tells observers that a call has ended.
+    /// Tells the call sink and observers that a call has ended.
     pub(crate) fn announce_call(&self, outcome: &Outcome, context: Option<&CallContext>) {
-        let events = &self.0.shared.events;
-        if events.has_observers() {
-            events.send(Event::Called(Arc::new(CallRecord::new(outcome, context))));
+        let (events, sink) = (&self.0.shared.events, &self.0.shared.options.on_call);
+        if sink.is_none() && !events.has_observers() {
+            return;
         }
+        let record = CallRecord::new(outcome, context);
+        if let Some(sink) = sink {
+            record.pass_to(sink);
+        }
+        events.send(Event::Called(Arc::new(record)));
     }
 
     /// Checks whether a server is alive after an error that suggests that it is not.

@@ -89,6 +89,22 @@ pub(crate) fn plan(catalog: &Catalog, env: &Env) -> Vec<PlannedServer> {
     winners.filter_map(|server| plan_server(server, &folder_rule)).collect()
 }
 
+/// The code of the problem that a server duplicates another one.
+pub(crate) const DUPLICATE: &str = "duplicate";
+
+/// Returns the problems of a catalog, and one for each server that is not connected because another
+/// one is the same.
+pub(crate) fn problems(catalog: &Catalog) -> Vec<Problem> {
+    let duplicates = catalog.servers.iter().filter_map(|server| {
+        let other = server.duplicate_of.as_ref()?;
+        let message = format!("it is started or reached like \"{other}\", which is used instead");
+        let problem =
+            Problem::warning(DUPLICATE, message).of_server(server.definition.name.as_str());
+        Some(problem.hint("remove one of them, or set `discovery.duplicates` to `keep`"))
+    });
+    catalog.problems.iter().cloned().chain(duplicates).collect()
+}
+
 fn plan_server(server: &Server, folder_rule: &FolderRule<'_>) -> Option<PlannedServer> {
     let decision = match (server.state, &server.spec) {
         (DefinitionState::Shadowed | DefinitionState::Duplicate | DefinitionState::Native, _) => {
@@ -215,6 +231,7 @@ impl TrustedServer {
         own.name == theirs.name
             && own.transport == theirs.transport
             && own.timeouts == theirs.timeouts
+            && own.limits == theirs.limits
             && own.auth == theirs.auth
             && own.oauth == theirs.oauth
             && own.account == theirs.account

@@ -7,10 +7,13 @@ mod embed {
     mod apply_trust;
     mod approvals;
     mod builder;
+    mod call_records;
     mod calls;
     mod events;
+    mod limits;
     mod names;
     mod own_transports;
+    mod tool_service;
     mod view_approvals;
     mod view_requests;
     mod views;

@@ -15,6 +15,7 @@ mod public_names;
 mod rule;
 mod sources;
 mod texts;
+mod third_party;
 mod tree;
 
 use crate::rule::Rule;
@@ -35,6 +36,11 @@ fn dependencies_point_one_way() {
 #[test]
 fn modules_use_only_lower_layers() {
     check(&modules::DIRECTION);
+}
+
+#[test]
+fn types_of_other_crates_in_public_signatures_are_exported() {
+    check(&third_party::EXPORTED);
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl JsonObject {
     }
 
     /// Iterates over keys and values, in order.
-    pub fn iter(&self) -> Iter<'_, String, JsonValue> {
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &JsonValue)> {
         self.0.iter()
     }
 }
@@ -180,7 +180,7 @@ impl<'a> IntoIterator for &'a JsonObject {
     type IntoIter = Iter<'a, String, JsonValue>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        self.0.iter()
     }
 }
 

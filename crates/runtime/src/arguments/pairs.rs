@@ -3,6 +3,7 @@
 //! A value is a string unless the schema has another type; the value of `key:=JSON` is not changed.
 //! Values are handled as text, so that no digit is lost, and are never repeated in an error.
 
+use serde::Serialize;
 use serde_json::Value;
 use wharf_config::text::{clip, nearest};
 use wharf_protocol::Json;
@@ -13,7 +14,8 @@ use super::argument_schemas::ArgumentSchemas;
 const LONGEST: usize = 120;
 
 /// Why words are not valid arguments.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PairError {
     /// A word without an equals sign, or with nothing before it.

@@ -1,6 +1,6 @@
 //! Reads the `requestedSchema` of a form elicitation as a list of fields, within limits.
 
-use serde::Serializer as _;
+use serde::{Serialize, Serializer as _};
 use serde_json::{Map, Value};
 use wharf_protocol::view::send::Object;
 use wharf_protocol::{Json, Members};
@@ -37,7 +37,8 @@ pub struct Form {
 }
 
 /// Why a form is rejected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FormError {
     /// There are too many fields.

@@ -1,5 +1,6 @@
 //! Parses what a person typed into a form field and validates it against the field's schema.
 
+use serde::Serialize;
 use serde_json::{Number, Value};
 use wharf_protocol::Json;
 
@@ -7,7 +8,7 @@ use super::field::{Choice, FieldKind, FormField, TextFormat, range};
 use super::text_format;
 
 /// Input that is not valid for its field.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[error("it must be {expected}")]
 pub struct InvalidInput {
     /// What the field accepts, in words.

@@ -1,6 +1,7 @@
 //! Reads the URL of a URL elicitation and splits it, so that the person sees which host it leads
 //! to.
 
+use serde::Serialize;
 use url::{Position, Url};
 use wharf_config::ServerUrl;
 
@@ -20,7 +21,8 @@ const MAX_BYTES: usize = 8 * 1024;
 pub struct UrlElicitation(Url);
 
 /// Why a URL is rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UrlError {
     /// It is not a valid URL.

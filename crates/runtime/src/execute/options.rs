@@ -74,3 +74,9 @@ impl From<&Arc<Tool>> for ToolRef<'_> {
         Self::Tool(Arc::clone(tool))
     }
 }
+
+impl From<Arc<Tool>> for ToolRef<'_> {
+    fn from(tool: Arc<Tool>) -> Self {
+        Self::Tool(tool)
+    }
+}

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use serde::{Serialize, Serializer};
+use wharf_config::time::rfc3339;
 use wharf_protocol::Json;
 
 use super::record_file::{RecordFile, time_at};
 use super::{attempts, pins, tool_cache, tool_names};
 
 /// All stored records.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct StoredRecords {
     /// The records, file by file, the oldest first.
@@ -19,7 +21,7 @@ pub struct StoredRecords {
 }
 
 /// A summary of one record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StoredRecord {
     /// What the record is about.
@@ -28,11 +30,14 @@ pub struct StoredRecord {
     pub server: String,
     /// The key in the file.
     pub key: String,
-    /// When it was written, if the record has a time.
+    /// When it was written, if the record has a time. Serializes as RFC 3339 in UTC.
+    #[serde(serialize_with = "as_rfc3339_if_known", skip_serializing_if = "Option::is_none")]
     pub at: Option<SystemTime>,
     /// The number of tools in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<usize>,
     /// The error of a failed attempt to connect: untrusted text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Its size.
     pub bytes: usize,
@@ -41,7 +46,8 @@ pub struct StoredRecord {
 }
 
 /// What a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RecordKind {
     /// The tools that a server listed.
@@ -52,6 +58,14 @@ pub enum RecordKind {
     Names,
     /// The definitions of tools when they were accepted or first seen.
     Pins,
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it in this form")]
+fn as_rfc3339_if_known<S: Serializer>(
+    time: &Option<SystemTime>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    time.map(rfc3339).serialize(serializer)
 }
 
 impl RecordKind {

@@ -11,6 +11,7 @@ mod values;
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::object_schema::object_value;
@@ -21,7 +22,7 @@ use values::{add_null, copy_constraints, copy_notes, types};
 const MAX_DEPTH: usize = 40;
 
 /// Why the schema of a tool has no strict form.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
 #[error("{reason} at `{at}`")]
 pub struct NotStrict {
     /// The reason.
@@ -48,6 +49,13 @@ pub enum NotStrictReason {
     TooLarge,
     /// The schema has numbers that cannot be represented.
     Numbers,
+}
+
+/// Serializes as its text.
+impl Serialize for NotStrictReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl fmt::Display for NotStrictReason {
