@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 
 use crate::approval::ApprovalsError;
 use crate::call::SpillError;
+use crate::credentials::CredentialStoreError;
 use crate::event::MissedEvents;
-use crate::resolve::CredentialStoreError;
 use crate::runtime::{Unavailable, UnknownServer};
 use crate::status::ServerFailure;
 use crate::tools::PinError;

@@ -31,7 +31,8 @@ async fn check<Run: Future<Output = Option<String>>>(
 ) {
     assert!(!modes.is_empty());
     let runs = modes.iter().flat_map(|mode| mode.eras.iter().map(move |era| (*mode, *era)));
-    let runs = runs.map(|(mode, era)| {
+    let runs = runs.map(|(mut mode, era)| {
+        mode.expect = mode.expected_in(era);
         let began = Instant::now();
         let running = run(mode, era);
         async move {

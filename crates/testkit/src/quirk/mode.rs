@@ -14,11 +14,18 @@ pub struct QuirkMode {
     pub eras: &'static [QuirkEra],
     /// The outcome that a client must have.
     pub expect: ExpectedOutcome,
+    /// The outcome with a server of the modern era, if it is another one.
+    pub expect_modern: Option<ExpectedOutcome>,
     /// What a test that runs the mode must know.
     pub tags: &'static [ModeTag],
 }
 
 impl QuirkMode {
+    /// Returns the outcome that a client must have with a server of an era.
+    pub fn expected_in(&self, era: QuirkEra) -> ExpectedOutcome {
+        self.expect_modern.filter(|_| era == QuirkEra::Modern).unwrap_or(self.expect)
+    }
+
     /// Tells whether the mode has a tag.
     pub fn has(&self, tag: ModeTag) -> bool {
         self.tags.contains(&tag)
@@ -51,21 +58,21 @@ impl QuirkEra {
 
 /// The outcome that a client must have.
 ///
-/// `tools` is the minimum number of valid tools in the list; a client may keep an invalid one as
-/// well. "Calls" means that it calls the tool `echo` with an argument `text`.
+/// `tools` is the number of tools that a client lists: the valid ones, and invalid ones that have a
+/// name. "Calls" means that it calls the tool `echo` with an argument `text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedOutcome {
     /// Connects, lists, and a call returns its text in a text block.
     Works {
-        /// The number of valid tools.
+        /// The number of tools.
         tools: usize,
         /// Whether the client must report a violation; if not, it may.
         warnings: bool,
     },
     /// Connects, lists, and a call returns a result without the text.
     Returns {
-        /// The number of valid tools.
+        /// The number of tools.
         tools: usize,
         /// What the raw result of the call must contain, byte for byte.
         raw: &'static str,
@@ -82,7 +89,7 @@ pub enum ExpectedOutcome {
     },
     /// Connects and lists, but the call fails.
     CallFails {
-        /// The number of valid tools.
+        /// The number of tools.
         tools: usize,
         /// The reason that the client must report.
         because: FailureReason,
@@ -115,8 +122,6 @@ pub enum FailureReason {
     InputUnavailable,
     /// The server requires input again and again.
     TooManyRounds,
-    /// Any of these, where the reason depends on the era of the server.
-    Any,
 }
 
 /// What a test that runs a mode must know.
@@ -173,7 +178,23 @@ impl<Behavior: Copy> QuirkEntry<Behavior> {
         expect: ExpectedOutcome,
         behavior: Behavior,
     ) -> Self {
-        Self { mode: QuirkMode { name, description, eras: BOTH_ERAS, expect, tags: &[] }, behavior }
+        let (eras, tags) = (BOTH_ERAS, &[]);
+        let mode = QuirkMode { name, description, eras, expect, expect_modern: None, tags };
+        Self { mode, behavior }
+    }
+
+    /// Sets the outcome with a server of the modern era.
+    pub(super) const fn in_modern(mut self, expect: ExpectedOutcome) -> Self {
+        self.mode.expect_modern = Some(expect);
+        self
+    }
+
+    /// Sets the number of tools that a client lists.
+    pub(super) const fn with_tools(mut self, number: usize) -> Self {
+        if let ExpectedOutcome::Works { tools, .. } = &mut self.mode.expect {
+            *tools = number;
+        }
+        self
     }
 
     pub(super) const fn legacy(mut self) -> Self {

@@ -31,7 +31,7 @@ pub(crate) struct RunLimits {
 
 impl RunLimits {
     pub(crate) fn for_mode(mode: &QuirkMode) -> Self {
-        let by_waiting = |because| matches!(because, FailureReason::TimedOut | FailureReason::Any);
+        let by_waiting = |because| because == FailureReason::TimedOut;
         let (connect, list, call) = match mode.expect {
             ExpectedOutcome::ConnectFails { because } if by_waiting(because) => {
                 (2 * SHORT, LONG, LONG)

@@ -54,16 +54,16 @@ impl RunReport {
             (
                 ExpectedOutcome::CallFails { tools, because },
                 RunOutcome::Called { tools: listed, result },
-            ) => *listed >= tools && result.as_ref().is_err_and(|found| found.is(because)),
+            ) => *listed == tools && result.as_ref().is_err_and(|found| found.is(because)),
             (
                 ExpectedOutcome::Returns { tools, raw },
                 RunOutcome::Called { tools: listed, result },
-            ) => *listed >= tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw)),
+            ) => *listed == tools && result.as_ref().is_ok_and(|found| found.raw.contains(raw)),
             (
                 ExpectedOutcome::Works { tools, warnings },
                 RunOutcome::Called { tools: listed, result },
             ) => {
-                *listed >= tools
+                *listed == tools
                     && result.as_ref().is_ok_and(|found| found.has_text)
                     && !(warnings && self.violations.is_empty())
             }
@@ -75,7 +75,7 @@ impl RunReport {
 
 impl RunFailure {
     fn is(&self, because: FailureReason) -> bool {
-        because == FailureReason::Any || because == self.kind
+        because == self.kind
     }
 }
 

@@ -21,10 +21,15 @@ const fn each_response(
     HttpQuirk::new(name, description, expect, HttpBehavior::WrapResponse(wrap))
 }
 
-const NOT_CONNECTED: ExpectedOutcome =
-    ExpectedOutcome::ConnectFails { because: FailureReason::Any };
-const TIMED_OUT: ExpectedOutcome =
-    ExpectedOutcome::ConnectFails { because: FailureReason::TimedOut };
+const fn connect_fails(because: FailureReason) -> ExpectedOutcome {
+    ExpectedOutcome::ConnectFails { because }
+}
+
+const BAD_RESULT: ExpectedOutcome = connect_fails(FailureReason::BadResult);
+const ENDED: ExpectedOutcome = connect_fails(FailureReason::Ended);
+/// The server refuses the older revisions that are tried after the newest one.
+const NO_COMMON_VERSION: ExpectedOutcome = connect_fails(FailureReason::NoCommonVersion);
+const TIMED_OUT: ExpectedOutcome = connect_fails(FailureReason::TimedOut);
 
 pub(super) const QUIRKS: &[HttpQuirk] = &[
     HttpQuirk::new("json", "responds with JSON, as it should", WORKS, HttpBehavior::Correct),
@@ -113,14 +118,15 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     each_response(
         "huge-header",
         "sends a header of a megabyte, which is more than a client should accept",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Any },
+        ENDED,
         |server, response, headers| {
             let filler = "x".repeat(server.bytes(1 << 20));
             let headers =
                 format!("Content-Type: application/json\r\n{headers}X-Huge: {filler}\r\n");
             vec![send(http_response("200 OK", &headers, response))]
         },
-    ),
+    )
+    .in_modern(NO_COMMON_VERSION),
     each_response(
         "type-charset",
         "adds a charset to the content type of its JSON",
@@ -153,11 +159,12 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
     each_response(
         "type-says-stream",
         "sends its JSON as `text/event-stream`, so the stream has no event",
-        ExpectedOutcome::ConnectFails { because: FailureReason::Any },
+        ENDED,
         |_, response, headers| {
             with_content_type("Content-Type: text/event-stream\r\n", response, headers)
         },
-    ),
+    )
+    .in_modern(NO_COMMON_VERSION),
     each_response(
         "type-says-json",
         "sends its event stream as `application/json`",
@@ -166,27 +173,28 @@ pub(super) const QUIRKS: &[HttpQuirk] = &[
             with_content_type("Content-Type: application/json\r\n", &event(response), headers)
         },
     ),
-    each_response("page", "responds to everything with HTML", NOT_CONNECTED, |_, _, _| {
+    each_response("page", "responds to everything with HTML", BAD_RESULT, |_, _, _| {
         vec![send(html_response("200 OK"))]
-    }),
-    each_response(
-        "empty",
-        "responds to everything with an empty body",
-        NOT_CONNECTED,
-        |_, _, _| vec![send(json_response("200 OK", ""))],
-    ),
+    })
+    .in_modern(NO_COMMON_VERSION),
+    each_response("empty", "responds to everything with an empty body", BAD_RESULT, |_, _, _| {
+        vec![send(json_response("200 OK", ""))]
+    })
+    .in_modern(NO_COMMON_VERSION),
     each_response("status-202", "responds to requests with 202 only", TIMED_OUT, |_, _, _| {
         accepted()
     }),
     each_response("status-204", "responds to requests with 204", TIMED_OUT, |_, _, _| {
         vec![send("HTTP/1.1 204 No Content\r\n\r\n")]
     }),
-    each_response("not-http", "does not speak HTTP", NOT_CONNECTED, |_, _, _| {
+    each_response("not-http", "does not speak HTTP", ENDED, |_, _, _| {
         vec![send("SSH-2.0-harbour\r\n\r\n"), Step::Close]
-    }),
-    each_response("not-json", "responds with a body that is not JSON", NOT_CONNECTED, |_, _, _| {
+    })
+    .in_modern(NO_COMMON_VERSION),
+    each_response("not-json", "responds with a body that is not JSON", BAD_RESULT, |_, _, _| {
         vec![send(json_response("200 OK", "{'result': None}"))]
-    }),
+    })
+    .in_modern(NO_COMMON_VERSION),
     each_response(
         "json-bom",
         "writes a byte-order mark before its JSON",

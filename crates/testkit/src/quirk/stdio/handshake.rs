@@ -258,7 +258,9 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
         "has an additional tool for each of roots, sampling and elicitation that the client declares",
         WORKS,
         StdioBehavior::Handler(tools_by_capabilities),
-    ),
+    )
+    // With all capabilities.
+    .with_tools(5),
 ];
 
 fn is_too_early(server: &StdioServer, method: &str) -> bool {

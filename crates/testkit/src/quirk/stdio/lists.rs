@@ -25,7 +25,7 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     tools_list_result(
         "tools-as-object",
         "lists its tools as an object with the names as keys; a client may take them from there",
-        NO_TOOLS,
+        WARNS,
         r#"{"tools":{"echo":$ECHO,"add":$ADD}}"#,
     ),
     tools_list_result(
@@ -108,7 +108,8 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
                 None => page("$TOOLS", r#","nextCursor":2"#),
             })
         }),
-    ),
+    )
+    .with_tools(3),
     StdioQuirk::new(
         "cursor-unusual-text",
         "sends a cursor with quotes, white space and emoji, and requires it unchanged",
@@ -155,7 +156,9 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
                 page(&tool(number), &format!(r#","nextCursor":"{}""#, number + 1))
             })
         }),
-    ),
+    )
+    // For a client that reads at most 500 pages, as the tests do.
+    .with_tools(500),
     StdioQuirk::new(
         "cursor-endless-empty",
         "has a fresh cursor and no tool on every page, endlessly; a client stops at its limit",

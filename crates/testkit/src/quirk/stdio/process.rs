@@ -136,12 +136,17 @@ pub(super) const QUIRKS: &[StdioQuirk] = &[
     StdioQuirk::new(
         "closes-stdin",
         "closes its stdin after it listed its tools, and keeps running",
-        call_fails(FailureReason::Any),
+        call_fails(FailureReason::Ended),
         StdioBehavior::Handler(|server, event| {
             if let Some(request) = event.request("tools/list") {
-                server.respond(request);
+                let outcome = crate::quirk::responses::correct_result(server.era, request);
+                let response = crate::quirk::responses::rpc_response(request.id(), &outcome);
                 let seconds = environment::lifetime().as_secs().max(1).to_string();
-                exec_program("sleep", &[&seconds], Stdio::null(), Stdio::inherit());
+                // The response comes from a process without the stdin, so that the next request
+                // always finds it closed.
+                let script = r#"printf '%s\n' "$1"; exec sleep "$2""#;
+                let words = ["-c", script, "sh", &response, &seconds];
+                exec_program("sh", &words, Stdio::null(), Stdio::inherit());
             }
             NextStep::Default
         }),
