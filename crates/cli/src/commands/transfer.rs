@@ -181,6 +181,11 @@ fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &
             ));
         } else if secret.can_be_stored {
             ui.notice(&format!("{label} {name}: {field} is a literal token"));
+        } else if secret.field.starts_with("headers.") {
+            ui.notice(&format!(
+                "{label} {name}: {field} is a literal secret and stays in the file: Wharf's \
+                 credential store keeps only `Authorization: Bearer …`"
+            ));
         }
     }
     let can_store = transfer.secrets.iter().any(|secret| secret.can_be_stored);

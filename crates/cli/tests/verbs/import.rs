@@ -631,3 +631,18 @@ fn store_tokens_moves_a_literal_token_to_the_credential_store() {
     assert_eq!(world.mode("home/.wharf/credentials.json"), 0o600);
     assert!(world.run("status --json").contains(r#""credential": "stored""#));
 }
+
+#[test]
+fn a_secret_header_that_cannot_be_stored_is_said_to_stay_in_the_file() {
+    const WITH_KEY: &str = r#"{ "mcpServers": { "api": { "url": "https://a.example/mcp",
+      "headers": { "Authorization": "Bearer t0ken-4711", "X-Api-Key": "k3y-4711" } } } }"#;
+    const STAYS: &str = "\"api\": headers.X-Api-Key is a literal secret and stays in the file: \
+                         Wharf's credential store keeps only `Authorization: Bearer …`";
+    let world = World::new().home(".cursor/mcp.json", WITH_KEY);
+    for words in ["import cursor --dry-run", "import cursor --store-tokens"] {
+        let said = world.run(words);
+        assert!(said.contains(STAYS) && !said.contains("k3y-4711"), "{said}");
+    }
+    let file = world.read("home/.wharf/mcp.json");
+    assert!(file.contains("k3y-4711") && !file.contains("t0ken-4711"), "{file}");
+}

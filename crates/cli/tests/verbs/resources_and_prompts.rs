@@ -241,3 +241,28 @@ fn an_ambiguous_resource_or_prompt_needs_a_server_name() {
     "#);
     assert!(world.run("read --server more note://a").starts_with("exit 0"));
 }
+
+#[test]
+fn a_left_out_value_is_a_problem_in_the_json_of_every_verb() {
+    let world = World::new()
+        .note_server("notes")
+        .own_servers(&[("notes", r#""command": "notes", "env": { "KEY": "!exit 1" }"#)]);
+    for words in [
+        "resources --json",
+        "prompts --json",
+        "read --server notes note://a --json",
+        "prompt --server notes greet name=Ada --json",
+        "reconnect notes --json",
+    ] {
+        let said = world.run(words);
+        let start = said.find('{').unwrap_or_else(|| panic!("{words}: {said}"));
+        let mut documents = serde_json::Deserializer::from_str(&said[start..]).into_iter();
+        let document: serde_json::Value = documents.next().unwrap().unwrap();
+        let problems = document["problems"].as_array().unwrap_or_else(|| panic!("{words}: {said}"));
+        assert_eq!(problems.len(), 1, "{words}: {said}");
+        assert_eq!(problems[0]["code"], "omitted-value", "{words}");
+        assert_eq!(problems[0]["server"], "notes", "{words}");
+        let message = problems[0]["message"].as_str().unwrap();
+        assert!(message.contains("\"KEY\" left out"), "{words}: {message}");
+    }
+}
