@@ -6,6 +6,8 @@
 use serde_json::{Map, Value};
 use wharf_protocol::{Json, Members};
 
+use super::local_reference::{json_pointer, pointer_keys, referenced};
+
 /// How many references are followed for one argument.
 const MAX_HOPS: usize = 16;
 
@@ -38,9 +40,7 @@ impl<'a> ArgumentSchemas<'a> {
     pub(super) fn follow(self, schema: &'a Value) -> &'a Value {
         let mut at = schema;
         for _ in 0..MAX_HOPS {
-            let pointer =
-                at.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
-            match pointer.and_then(|pointer| self.schema.pointer(pointer)) {
+            match at.get("$ref").and_then(|reference| referenced(self.schema, reference)) {
                 Some(next) => at = next,
                 None => break,
             }
@@ -76,12 +76,9 @@ impl<'a> ArgumentSchemas<'a> {
 pub(super) fn names_in_order(schema: &Json) -> Vec<String> {
     let mut at = schema.clone();
     for _ in 0..MAX_HOPS {
-        let pointer = at.get("$ref").and_then(|it| it.to_text());
-        let next = pointer.as_deref().and_then(|it| it.strip_prefix('#')).and_then(|pointer| {
-            let mut keys = pointer.split('/').skip(1);
-            keys.try_fold(schema.clone(), |at, key| {
-                at.get(&key.replace("~1", "/").replace("~0", "~"))
-            })
+        let reference = at.get("$ref").and_then(|it| it.to_text());
+        let next = reference.as_deref().and_then(json_pointer).and_then(|pointer| {
+            pointer_keys(&pointer).try_fold(schema.clone(), |at, key| at.get(&key))
         });
         match next {
             Some(next) => at = next,

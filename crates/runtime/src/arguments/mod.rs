@@ -5,8 +5,8 @@
 //! wrong. Without the feature `schema-validation`, `no_check` is in the place of `check`.
 //!
 //! `call_arguments` makes arguments from any value, and `pairs` reads `key=value`. `signature` lists
-//! the arguments of a tool and `example` generates some, both with `argument_schemas`. With an
-//! unusable schema, nothing is checked and the tool stays usable: its server checks the arguments,
+//! the arguments of a tool and `example` generates some, both with `argument_schemas`.
+//! `local_reference` reads `$ref`. With an unusable schema, nothing is checked and the tool stays usable: its server checks the arguments,
 //! too.
 
 #[cfg(feature = "schema-validation")]
@@ -19,6 +19,7 @@ pub(crate) mod example;
 #[cfg(feature = "schema-validation")]
 mod fast_check;
 mod invalid_arguments;
+pub(crate) mod local_reference;
 mod pairs;
 #[cfg(feature = "schema-validation")]
 mod schema_cost;

@@ -6,7 +6,8 @@
 use serde_json::{Map, Value};
 use wharf_protocol::Json;
 
-use super::object_schema::{object_value, resolve};
+use super::object_schema::object_value;
+use crate::arguments::local_reference::referenced;
 use crate::tools::Tool;
 
 /// The maximum nesting of schemas and references.
@@ -36,7 +37,7 @@ fn remove_nulls(root: &Value, schema: &Value, value: &mut Value, depth: usize) -
         return false;
     }
     let mut changed = false;
-    if let Some(target) = schema.get("$ref").and_then(|it| resolve(root, it)) {
+    if let Some(target) = schema.get("$ref").and_then(|it| referenced(root, it)) {
         changed |= remove_nulls(root, target, value, depth + 1);
     }
     for key in ["anyOf", "oneOf", "allOf"] {
@@ -83,7 +84,7 @@ fn allows_null(root: &Value, schema: &Value, depth: usize) -> bool {
     if keywords.get("nullable") == Some(&Value::Bool(true)) {
         return true;
     }
-    if let Some(target) = keywords.get("$ref").and_then(|it| resolve(root, it)) {
+    if let Some(target) = keywords.get("$ref").and_then(|it| referenced(root, it)) {
         return allows_null(root, target, depth + 1);
     }
     let allows = |branch: &Value| allows_null(root, branch, depth + 1);

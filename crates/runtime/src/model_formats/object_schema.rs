@@ -7,9 +7,11 @@
 
 use std::collections::HashSet;
 
-use super::take;
 use serde_json::{Map, Value};
 use wharf_protocol::Json;
+
+use super::take;
+use crate::arguments::local_reference::referenced;
 
 /// The keywords that make a root something else than a plain object.
 const COMBINING: [&str; 7] = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not"];
@@ -62,11 +64,6 @@ pub(super) fn object_value(schema: &Value) -> Map<String, Value> {
     root
 }
 
-/// Returns the schema that a local reference points to.
-pub(super) fn resolve<'a>(whole: &'a Value, reference: &Value) -> Option<&'a Value> {
-    whole.pointer(reference.as_str()?.strip_prefix('#')?)
-}
-
 struct Merger<'a> {
     whole: &'a Value,
     /// How many schemas may still be merged: references can be recursive.
@@ -97,7 +94,7 @@ impl<'a> Merger<'a> {
         for key in COMBINING {
             let branches = match (key, own.get(key)) {
                 ("$ref", Some(reference)) => {
-                    resolve(self.whole, reference).map(std::slice::from_ref)
+                    referenced(self.whole, reference).map(std::slice::from_ref)
                 }
                 ("anyOf" | "oneOf" | "allOf", Some(Value::Array(all))) => Some(all.as_slice()),
                 _ => None,
@@ -155,6 +152,14 @@ mod tests {
         check(
             r##"{"$ref":"#/$defs/A","$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}}}"##,
             r#"{"$defs":{"A":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"required":["b"]}]}},"properties":{"a":{}},"required":["a","b"],"type":"object"}"#,
+        );
+    }
+
+    #[test]
+    fn the_arguments_behind_an_encoded_reference_are_merged() {
+        check(
+            r##"{"$ref":"#/%24defs/My%20Type","$defs":{"My Type":{"properties":{"a":{}}}}}"##,
+            r#"{"$defs":{"My Type":{"properties":{"a":{}}}},"properties":{"a":{}},"type":"object"}"#,
         );
     }
 

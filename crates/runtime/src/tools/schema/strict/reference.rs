@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::parsed_values::{Keywords, ParsedValues};
+use crate::arguments::local_reference::{json_pointer, pointer_keys};
 
 /// The maximum number of bytes that references may add: nested references can grow exponentially.
 const MAX_BYTES: usize = 128 * 1024;
@@ -28,11 +29,14 @@ impl<'a> References<'a> {
         reference: &str,
         parsed: &mut ParsedValues<'a>,
     ) -> Option<Keywords<'a>> {
-        let pointer: String = serde_json::from_str(reference).ok()?;
-        let pointer = pointer.strip_prefix('#')?;
+        let reference: String = serde_json::from_str(reference).ok()?;
+        if !reference.starts_with('#') {
+            return None;
+        }
+        let Some(pointer) = json_pointer(&reference) else { return Some(Vec::new()) };
         let root = self.root;
-        let found = self.known.entry(pointer.to_owned());
-        let target = *found.or_insert_with(|| resolve(root, pointer, parsed));
+        let found = self.known.entry(pointer.clone().into_owned());
+        let target = *found.or_insert_with(|| resolve(root, &pointer, parsed));
         let Some(target) = target else { return Some(Vec::new()) };
         let Some(members) = parsed.object(target) else { return Some(Vec::new()) };
         let is_open = self.open.iter().any(|open| std::ptr::eq(*open, target));
@@ -58,34 +62,14 @@ impl<'a> References<'a> {
     }
 }
 
-/// Resolves a JSON pointer (RFC 6901) in a URI fragment.
+/// Returns the value that a JSON pointer leads to.
 fn resolve<'a>(root: &'a str, pointer: &str, parsed: &mut ParsedValues<'a>) -> Option<&'a str> {
-    let pointer = percent_decoded(pointer)?;
     let mut at = root;
-    if pointer.is_empty() {
-        return Some(at);
-    }
-    for part in pointer.strip_prefix('/')?.split('/') {
-        let part = part.replace("~1", "/").replace("~0", "~");
+    for key in pointer_keys(pointer) {
         at = match parsed.object(at) {
-            Some(members) => members.get(&part)?,
-            None => parsed.items(at)?.get(part.parse::<usize>().ok()?).copied()?,
+            Some(members) => members.get(&key)?,
+            None => parsed.items(at)?.get(key.parse::<usize>().ok()?).copied()?,
         };
     }
     Some(at)
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-            let code = digit(rest.next())? * 16 + digit(rest.next())?;
-            bytes.push(u8::try_from(code).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
