@@ -95,6 +95,27 @@ pub enum Event {
         /// The problem.
         problem: Problem,
     },
+    /// A server wants the person to sign in, or to sign in again.
+    SignInNeeded {
+        /// Which server.
+        server: ServerName,
+    },
+    /// The person, or the program itself, signed in to a server.
+    SignedIn {
+        /// Which server.
+        server: ServerName,
+        /// The account, if one was named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        account: Option<String>,
+    },
+    /// The token of a server was renewed.
+    TokenRenewed {
+        /// Which server.
+        server: ServerName,
+        /// When the new token expires, in seconds since 1970.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expires_at: Option<u64>,
+    },
     /// A server was removed, because an applied catalog does not have it.
     Removed {
         /// Which one.

@@ -74,6 +74,8 @@ mod runtime;
 mod scope;
 mod scoped_requests;
 mod serialized_errors;
+#[cfg(feature = "oauth")]
+mod signing_in;
 mod spans;
 mod startup;
 mod status;
@@ -105,7 +107,7 @@ pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler,
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use credentials::{
     CredentialLock, CredentialQuery, CredentialStorage, CredentialStore, CredentialStoreError,
-    FileCredentials, StoredCredential, UserCredentials,
+    FileCredentials, MemoryCredentials, StoredCredential, UserCredentials,
 };
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{Event, Events, MissedEvents, TimedEvent};

@@ -53,6 +53,10 @@ pub struct Options {
     pub grace: GracePeriod,
     /// The store of tokens.
     pub credentials: Arc<dyn CredentialStore>,
+    /// What no entry can say about the OAuth client of a server, such as a private key. It replaces
+    /// `oauth` of the entry.
+    #[cfg(feature = "oauth")]
+    pub oauth: std::collections::BTreeMap<wharf_config::ServerName, crate::auth::OAuthSettings>,
     /// The program that stands for `wharf` in the built-in default servers (`wharf mcp …`); the
     /// command of every other entry is run as written.
     pub own_program: Option<PathBuf>,
@@ -122,6 +126,8 @@ impl Options {
             startup_timeout: None,
             grace: GracePeriod::default(),
             credentials: Arc::new(FileCredentials::new(Arc::clone(&env))),
+            #[cfg(feature = "oauth")]
+            oauth: std::collections::BTreeMap::new(),
             own_program: None,
             approver: None,
             trust_decider: None,

@@ -333,6 +333,8 @@ impl Runtime {
         self.0.saving.close();
         self.send_command(|done| SupervisorCommand::Shutdown { done }).await;
         self.0.tasks.wait().await;
+        #[cfg(feature = "oauth")]
+        self.0.shared.sign_ins.close().await;
         #[cfg(feature = "http")]
         self.0.shared.http.close().await;
         self.0.saving.wait().await;

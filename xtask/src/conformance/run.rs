@@ -48,7 +48,9 @@ impl Suite {
                 return Err(format!("the suite lists nothing for {revision}:\n{text}"));
             }
         }
-        listed.add_extensions(&self.program(&["list", "--client"]).succeed()?.stdout);
+        let all = self.program(&["list", "--client"]).succeed()?.stdout;
+        listed.add_extensions(&all);
+        listed.add_older(&all);
         Ok(listed)
     }
 

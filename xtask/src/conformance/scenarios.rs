@@ -17,17 +17,10 @@ pub(super) struct Scenario {
     pub(super) name: String,
 }
 
-/// The scenarios to run, and those that need OAuth and are not run.
+/// The scenarios to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScenarioList {
     pub(super) scenarios: Vec<Scenario>,
-    pub(super) need_oauth: Vec<Scenario>,
-}
-
-impl Scenario {
-    fn needs_oauth(&self) -> bool {
-        self.name.starts_with("auth/")
-    }
 }
 
 impl fmt::Display for Scenario {
@@ -65,11 +58,27 @@ impl ScenarioList {
         }
     }
 
+    /// Adds the scenarios from `list --client` that only older revisions have, at the newest of
+    /// these.
+    pub(super) fn add_older(&mut self, text: &str) {
+        for line in text.lines() {
+            let entry = line.trim_start().strip_prefix("- ");
+            let entry = entry.and_then(|entry| entry.strip_suffix(']')?.split_once(" ["));
+            let Some((name, revisions)) = entry else { continue };
+            let revisions = revisions.split(',').filter(|it| it.starts_with("20"));
+            if revisions.clone().any(|revision| REVISIONS.contains(&revision)) {
+                continue;
+            }
+            if let Some(newest) = revisions.max() {
+                self.add(newest, name);
+            }
+        }
+    }
+
     fn add(&mut self, revision: &str, name: &str) {
         let scenario = Scenario { revision: revision.to_owned(), name: name.to_owned() };
-        let list = if scenario.needs_oauth() { &mut self.need_oauth } else { &mut self.scenarios };
-        if !list.contains(&scenario) {
-            list.push(scenario);
+        if !self.scenarios.contains(&scenario) {
+            self.scenarios.push(scenario);
         }
     }
 }
@@ -110,11 +119,12 @@ Run and reported, but never scored:
             names(&listed),
             [
                 "2025-11-25 initialize",
+                "2025-11-25 auth/metadata-default",
                 "2025-11-25 sse-retry",
+                "2025-11-25 auth/dpop",
                 "2025-11-25 json-schema-2020-12-preservation"
             ]
         );
-        assert_eq!(listed.need_oauth.len(), 2);
     }
 
     #[test]
@@ -128,6 +138,22 @@ Client scenarios (test against a client):
   - sep-2640-client-no-prefetch [extension]
 ",
         );
-        assert_eq!(names(&listed), ["2026-07-28 sep-2640-client-no-prefetch"]);
+        let expected = ["2026-07-28 auth/dpop", "2026-07-28 sep-2640-client-no-prefetch"];
+        assert_eq!(names(&listed), expected);
+    }
+
+    #[test]
+    fn scenarios_of_older_revisions_are_run_at_their_own() {
+        let mut listed = ScenarioList::default();
+        listed.add_older(
+            "\
+Client scenarios (test against a client):
+  - tools_call [2025-06-18,2025-11-25,2026-07-28]
+  - auth/2025-03-26-oauth-endpoint-fallback [2025-03-26]
+  - auth/dpop [extension]
+",
+        );
+        let expected = ["2025-03-26 auth/2025-03-26-oauth-endpoint-fallback"];
+        assert_eq!(names(&listed), expected);
     }
 }

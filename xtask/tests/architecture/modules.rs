@@ -33,7 +33,7 @@ const CRATES: [(&str, &[&[&str]]); 2] = [
         &[
             &["load", "serialized_errors", "violations"],
             &["builder", "view"],
-            &["resources_and_prompts", "tool_review"],
+            &["resources_and_prompts", "signing_in", "tool_review"],
             &["scoped_requests"],
             &["execute", "tool_servers", "startup"],
             &["runtime", "cached_tools"],

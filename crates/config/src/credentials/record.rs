@@ -37,6 +37,8 @@ pub struct OAuthGrant {
     pub token_type: TokenType,
     /// When the token expires, in seconds since 1970; none if the server did not say.
     pub expires_at: Option<u64>,
+    /// When the token was issued, in seconds since 1970.
+    pub issued_at: Option<u64>,
     /// The token that brings the next access token.
     pub refresh_token: Option<Secret>,
     /// The scopes of the token.
@@ -209,6 +211,7 @@ impl OAuthGrant {
             kind,
             token_type: TokenType::Bearer,
             expires_at: None,
+            issued_at: None,
             refresh_token: None,
             scopes: Vec::new(),
             token_endpoint: token_endpoint.into(),
@@ -225,6 +228,7 @@ impl OAuthGrant {
         fields.text("grant", Some(self.kind.word()));
         fields.text("tokenType", Some(self.token_type.word()));
         fields.number("expiresAt", self.expires_at);
+        fields.number("issuedAt", self.issued_at);
         fields.secret("refreshToken", self.refresh_token.as_ref());
         fields.text("scope", Some(&*self.scopes.join(" ")));
         fields.text("tokenEndpoint", Some(&*self.token_endpoint));
@@ -243,6 +247,7 @@ impl OAuthGrant {
             kind: GrantKind::from_word(&fields.required("grant")?).ok_or(InvalidCredential)?,
             token_type: TokenType::from_word(&fields.text("tokenType")?.unwrap_or_default()),
             expires_at: fields.number("expiresAt")?,
+            issued_at: fields.number("issuedAt")?,
             refresh_token: fields.secret("refreshToken")?,
             scopes: scope.split_ascii_whitespace().map(str::to_owned).collect(),
             token_endpoint: fields.required("tokenEndpoint")?,

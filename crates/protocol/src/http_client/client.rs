@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use hyper::body::Incoming;
 use super::connection::{Http1Connection, RequestForm, SendFailure};
 use super::connector::{Connector, HttpConnection};
 use super::error::{HttpError, HttpPhase};
+use super::local_address::{is_local, is_private};
 use super::options::HttpClientOptions;
 use super::pool::{ConnectionPool, PoolKey};
 use super::redirect::{self, MAX_REDIRECTS, RedirectRefusal};
@@ -56,12 +58,51 @@ pub(crate) enum RedirectPolicy {
 
 /// Which addresses a request may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum AddressPolicy {
+pub enum AddressPolicy {
     /// All addresses: the target comes from the configuration.
     #[default]
     Any,
     /// All addresses but those of this machine: the target comes from a remote server.
     NoLocal,
+    /// Only addresses that are public: the target comes from a server on the internet.
+    Public,
+}
+
+impl AddressPolicy {
+    /// Tells whether nothing may be sent to an address.
+    pub(super) fn forbids(self, address: IpAddr) -> bool {
+        match self {
+            Self::Any => false,
+            Self::NoLocal => is_local(address),
+            Self::Public => is_local(address) || is_private(address),
+        }
+    }
+}
+
+/// A request that is not MCP.
+#[derive(Clone)]
+pub struct WebRequest {
+    /// The method.
+    pub method: Method,
+    /// The target.
+    pub target: HttpTarget,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; may be empty.
+    pub body: Bytes,
+    /// Whether something in it is secret. Then no redirect is followed; it is the response.
+    pub is_secret: bool,
+    /// Which addresses it may be sent to.
+    pub policy: AddressPolicy,
+    /// How many bytes the body of the response may have.
+    pub limit: usize,
+}
+
+/// Shows neither headers nor body, because they may be secret.
+impl fmt::Debug for WebRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "WebRequest({} {})", self.method, self.target)
+    }
 }
 
 /// Shows neither headers nor body, because they may be secret.
@@ -133,7 +174,10 @@ impl HttpClient {
             else {
                 return refuse_compressed(response);
             };
-            if next.origin() != target.origin() && !target.origin().is_this_machine() {
+            if next.origin() != target.origin()
+                && !target.origin().is_this_machine()
+                && outgoing.policy == AddressPolicy::Any
+            {
                 outgoing.policy = AddressPolicy::NoLocal;
             }
             if next.origin() != target.origin() {
@@ -169,11 +213,27 @@ impl HttpClient {
             redirects: RedirectPolicy::Follow,
             policy: AddressPolicy::Any,
         };
-        let HttpResponse { status, headers, body, .. } = self.send(outgoing).await?;
-        let mut answer = http::Response::new(body.collect(limit).await?);
-        *answer.status_mut() = status;
-        *answer.headers_mut() = headers;
-        Ok(answer)
+        whole(self.send(outgoing).await?, limit).await
+    }
+
+    /// Sends a request that is not MCP and returns the whole response, with any status.
+    ///
+    /// A request that is not secret follows safe redirects. A response of more than `limit` bytes is
+    /// an error. The caller limits the time.
+    pub async fn fetch(&self, request: WebRequest) -> Result<http::Response<Bytes>, HttpError> {
+        let WebRequest { method, target, headers, body, is_secret, policy, limit } = request;
+        let redirects = if is_secret { RedirectPolicy::Return } else { RedirectPolicy::Follow };
+        let carries_credentials = is_secret;
+        let outgoing = OutgoingRequest {
+            method,
+            target,
+            headers,
+            body,
+            carries_credentials,
+            redirects,
+            policy,
+        };
+        whole(self.send(outgoing).await?, limit).await
     }
 
     /// Closes all connections and waits until their tasks have ended.
@@ -342,6 +402,15 @@ impl Drop for ClientInner {
     fn drop(&mut self) {
         self.tasks.stop();
     }
+}
+
+/// Reads the whole body of a response.
+async fn whole(response: HttpResponse, limit: usize) -> Result<http::Response<Bytes>, HttpError> {
+    let HttpResponse { status, headers, body, .. } = response;
+    let mut answer = http::Response::new(body.collect(limit).await?);
+    *answer.status_mut() = status;
+    *answer.headers_mut() = headers;
+    Ok(answer)
 }
 
 /// Headers about the connection, and headers for features that the client does not support.

@@ -19,7 +19,6 @@ use tower_service::Service;
 use super::client::AddressPolicy;
 use super::connection::{Http1Connection, RequestForm};
 use super::error::{BoxError, HttpError, HttpPhase, find};
-use super::local_address::is_local;
 use super::options::HttpClientOptions;
 use super::proxy::{Proxy, ProxyRoute, ProxyRules};
 use super::target::{HttpTarget, OriginLocation, UrlOrigin};
@@ -38,6 +37,8 @@ pub(super) struct Connector {
     tcp: Tcp,
     /// Refuses addresses of this machine.
     tcp_no_local: Tcp,
+    /// Refuses names that do not resolve to the internet.
+    tcp_public: Tcp,
     rules: ProxyRules,
     tls: Tls,
     limit: Duration,
@@ -71,6 +72,7 @@ impl Connector {
         Self {
             tcp: tcp(AddressPolicy::Any),
             tcp_no_local: tcp(AddressPolicy::NoLocal),
+            tcp_public: tcp(AddressPolicy::Public),
             rules: ProxyRules::new(&options.proxies),
             tls: Tls::new(options.extra_roots.clone()),
             limit: options.connect_timeout,
@@ -98,8 +100,8 @@ impl Connector {
     ) -> Result<HttpConnection, HttpError> {
         let origin = target.origin();
         // The lookup checks only names, so IP addresses are checked here.
-        if policy == AddressPolicy::NoLocal && origin.is_this_machine() {
-            return Err(HttpError::LocalAddress { origin: origin.clone() });
+        if policy != AddressPolicy::Any && origin.is_forbidden(policy) {
+            return Err(forbidden(origin, policy));
         }
         if let OriginLocation::Socket { path } = origin.location() {
             let stream = connect_socket(path).await;
@@ -133,14 +135,15 @@ impl Connector {
             source,
         };
         let route = self.rules.route(target)?;
-        if !matches!(route, ProxyRoute::Direct) && policy == AddressPolicy::NoLocal {
-            check_name_for_proxy(origin).await?;
+        if !matches!(route, ProxyRoute::Direct) && policy != AddressPolicy::Any {
+            check_name_for_proxy(origin, policy).await?;
         }
         match route {
             ProxyRoute::Direct => {
                 let tcp = match policy {
                     AddressPolicy::Any => &self.tcp,
                     AddressPolicy::NoLocal => &self.tcp_no_local,
+                    AddressPolicy::Public => &self.tcp_public,
                 };
                 Ok((connect(tcp, target.uri(), origin).await?, RequestForm::Direct))
             }
@@ -187,21 +190,30 @@ async fn connect(tcp: &Tcp, uri: &Uri, origin: &UrlOrigin) -> Result<ByteStream,
         Some(LookupError::System(source)) => {
             return Err(HttpError::Lookup { origin, source: copy(source) });
         }
-        Some(LookupError::LocalAddress) => return Err(HttpError::LocalAddress { origin }),
+        Some(LookupError::Forbidden(policy)) => return Err(forbidden(&origin, *policy)),
         None => {}
     }
     let source = find(&error).map_or_else(|| io::ErrorKind::Other.into(), copy);
     Err(HttpError::Connect { origin, source })
 }
 
+/// Returns the error for an address that a policy forbids.
+fn forbidden(origin: &UrlOrigin, policy: AddressPolicy) -> HttpError {
+    let origin = origin.clone();
+    match policy {
+        AddressPolicy::Public => HttpError::PrivateAddress { origin },
+        AddressPolicy::Any | AddressPolicy::NoLocal => HttpError::LocalAddress { origin },
+    }
+}
+
 /// Checks a name before a proxy looks it up: the proxy may be on this machine, too.
 ///
 /// A name that only the proxy can look up is accepted.
-async fn check_name_for_proxy(origin: &UrlOrigin) -> Result<(), HttpError> {
+async fn check_name_for_proxy(origin: &UrlOrigin, policy: AddressPolicy) -> Result<(), HttpError> {
     let OriginLocation::Network { host, port, .. } = origin.location() else { return Ok(()) };
     let found = tokio::net::lookup_host((host.trim_matches(['[', ']']), *port)).await;
-    if found.is_ok_and(|mut found| found.any(|address| is_local(address.ip()))) {
-        return Err(HttpError::LocalAddress { origin: origin.clone() });
+    if found.is_ok_and(|mut found| found.any(|address| policy.forbids(address.ip()))) {
+        return Err(forbidden(origin, policy));
     }
     Ok(())
 }
@@ -287,8 +299,8 @@ pub(super) struct Lookup {
 pub(super) enum LookupError {
     #[error("DNS lookup failed")]
     System(#[source] io::Error),
-    #[error("the name resolves to this machine")]
-    LocalAddress,
+    #[error("the name resolves to a forbidden address")]
+    Forbidden(AddressPolicy),
 }
 
 impl Service<Name> for Lookup {
@@ -319,8 +331,8 @@ fn check_addresses(
     found: Vec<SocketAddr>,
     policy: AddressPolicy,
 ) -> Result<std::vec::IntoIter<SocketAddr>, LookupError> {
-    if policy == AddressPolicy::NoLocal && found.iter().any(|it| is_local(it.ip())) {
-        return Err(LookupError::LocalAddress);
+    if found.iter().any(|it| policy.forbids(it.ip())) {
+        return Err(LookupError::Forbidden(policy));
     }
     Ok(found.into_iter())
 }

@@ -81,6 +81,12 @@ pub enum HttpError {
         /// The origin that it redirected to.
         origin: UrlOrigin,
     },
+    /// A server on the internet named an address that is not on the internet.
+    #[error("{origin} is in a private network; a server on the internet may not name it")]
+    PrivateAddress {
+        /// The origin that it named.
+        origin: UrlOrigin,
+    },
     /// The connection closed before the response, or the response is not HTTP.
     #[error("{origin} did not send a response")]
     NoResponse {
@@ -128,6 +134,7 @@ impl HttpError {
             | Self::Tls { .. }
             | Self::Proxy { .. }
             | Self::LocalAddress { .. }
+            | Self::PrivateAddress { .. }
             | Self::Closed => true,
             Self::TimedOut { phase, .. } => *phase == HttpPhase::Connect,
             Self::NoResponse { never_sent, .. } => *never_sent,

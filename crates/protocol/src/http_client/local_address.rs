@@ -32,6 +32,22 @@ pub(super) fn is_local(address: IpAddr) -> bool {
     is_near || is_interface_address(address)
 }
 
+/// Tells whether an address is in a network that is not the internet: private, unique local, or
+/// shared by the customers of a provider.
+pub(super) fn is_private(address: IpAddr) -> bool {
+    let address = match address {
+        IpAddr::V6(address) => embedded_ipv4(address).map_or(IpAddr::V6(address), IpAddr::V4),
+        address @ IpAddr::V4(_) => address,
+    };
+    match address {
+        IpAddr::V4(address) => {
+            let [first, second, ..] = address.octets();
+            address.is_private() || (first == 100 && second & 0b1100_0000 == 64)
+        }
+        IpAddr::V6(address) => address.is_unique_local(),
+    }
+}
+
 /// Tells whether an address belongs to an interface of this machine: only such addresses can be
 /// bound.
 fn is_interface_address(address: IpAddr) -> bool {
@@ -84,6 +100,18 @@ mod tests {
         }
         for address in ["192.0.2.7", "2001:db8::1", "::ffff:192.0.2.7", "64:ff9b::c000:207"] {
             assert!(!is_local(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn private_networks_are_recognized_in_every_notation() {
+        for address in
+            ["10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fd00::1", "::ffff:10.0.0.1"]
+        {
+            assert!(is_private(address.parse().unwrap()), "{address}");
+        }
+        for address in ["192.0.2.7", "172.32.0.1", "100.128.0.1", "2001:db8::1"] {
+            assert!(!is_private(address.parse().unwrap()), "{address}");
         }
     }
 

@@ -29,11 +29,11 @@ mod target;
 #[cfg(feature = "tls")]
 mod tests;
 
-pub use client::HttpClient;
+pub use client::{AddressPolicy, HttpClient, WebRequest};
 pub use error::{HttpError, HttpPhase};
 pub use options::{HttpClientOptions, Proxies};
 pub use redirect::RedirectRefusal;
 pub use target::{HttpTarget, HttpTargetError, UrlOrigin};
 
-pub(crate) use client::{AddressPolicy, OutgoingRequest, RedirectPolicy};
+pub(crate) use client::{OutgoingRequest, RedirectPolicy};
 pub(crate) use response::{Body, HttpResponse};

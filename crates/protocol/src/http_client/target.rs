@@ -15,6 +15,7 @@ use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
+use super::client::AddressPolicy;
 use super::local_address::is_local;
 
 /// The target of a request: `http://`, `https://` or `unix:///path/to.sock#/path`. Cheap to clone.
@@ -62,6 +63,12 @@ impl HttpTarget {
             return Err(HttpTargetError::SocketPath);
         }
         Self::from_parts(UrlOrigin::new(OriginLocation::Socket { path }), request, None)
+    }
+
+    /// Returns the URL, without user information and fragment. For a socket, the host is
+    /// `localhost`.
+    pub fn url(&self) -> &Url {
+        &self.0.url
     }
 
     /// Returns the origin.
@@ -272,6 +279,11 @@ impl UrlOrigin {
             Ok(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
             Err(_) => false,
         }
+    }
+
+    /// Tells whether a policy forbids it, as far as the name shows it.
+    pub(super) fn is_forbidden(&self, policy: AddressPolicy) -> bool {
+        self.is_loopback() || self.address().is_some_and(|address| policy.forbids(address))
     }
 
     /// Tells whether it is this machine or its local link, as far as the name shows it. The

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Method, StatusCode};
 
-use super::authorize::{Authorizer, Challenge, ChallengeAction};
+use super::authorize::{AuthorizedRequest, Authorizer, Challenge, ChallengeAction};
 use crate::http_client::{
     AddressPolicy, HttpClient, HttpResponse, HttpTarget, OutgoingRequest, RedirectPolicy, UrlOrigin,
 };
@@ -17,6 +17,9 @@ use crate::session::{RequestError, TraceEvent, Tracer, callbacks, trace};
 
 /// How many bytes of an error response are read.
 pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// How often one request is repeated with a new nonce.
+const MAX_NONCES: usize = 2;
 
 /// How many characters of an error response are kept.
 const MAX_EXCERPT: usize = 200;
@@ -79,9 +82,9 @@ impl AuthorizedClient {
 
     /// Returns the start of an error response. Secrets that were sent to the server are redacted,
     /// because many servers repeat the token that they reject.
-    pub(crate) async fn excerpt(&self, target: &HttpTarget, body: &[u8]) -> String {
+    pub(crate) fn excerpt(&self, target: &HttpTarget, body: &[u8]) -> String {
         let mut secrets = target.secrets();
-        let Ok(sent) = callbacks::call_and_wait(|| self.authorizer.headers()).await else {
+        let Ok(sent) = callbacks::call(|| self.authorizer.secret_headers()) else {
             return String::new();
         };
         for value in sent.values() {
@@ -97,8 +100,12 @@ impl AuthorizedClient {
     }
 
     /// Returns the headers of the authorizer, and their generation.
-    async fn credentials(&self) -> Result<(HeaderMap, u64), RequestError> {
-        let credentials = async || (self.authorizer.headers().await, self.authorizer.generation());
+    async fn credentials(
+        &self,
+        request: AuthorizedRequest<'_>,
+    ) -> Result<(HeaderMap, u64), RequestError> {
+        let credentials =
+            async || (self.authorizer.headers(request).await, self.authorizer.generation());
         callbacks::call_and_wait(credentials).await.map_err(|_| {
             RequestError::Unsendable("the program failed to provide the credentials".into())
         })
@@ -115,10 +122,14 @@ impl AuthorizedClient {
     pub(crate) async fn send(&self, parts: RequestParts<'_>) -> Result<HttpResponse, RequestError> {
         let ServerAddress { target, policy } = parts.address;
         let is_credentials_origin = *target.origin() == self.credentials_origin;
-        let mut previous_challenges = 0;
+        let (mut previous_challenges, mut nonces) = (0, 0);
         loop {
-            let (mut all, generation) =
-                if is_credentials_origin { self.credentials().await? } else { Default::default() };
+            let request = AuthorizedRequest { method: parts.method, target };
+            let (mut all, generation) = if is_credentials_origin {
+                self.credentials(request).await?
+            } else {
+                Default::default()
+            };
             let carries_credentials = !all.is_empty();
             for (name, value) in parts.headers {
                 all.insert(name, value.clone());
@@ -140,6 +151,10 @@ impl AuthorizedClient {
             let response = self.client.send(outgoing).await?;
             let status = response.status;
             self.trace(TraceEvent::HttpResponse { status, headers: &response.headers });
+            if *response.target.origin() == self.credentials_origin {
+                // A panic of the program costs only the nonce.
+                drop(callbacks::call(|| self.authorizer.on_response(&response.headers)));
+            }
             if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 return Ok(response);
             }
@@ -150,14 +165,14 @@ impl AuthorizedClient {
             if *response.target.origin() != self.credentials_origin {
                 return Err(RequestError::Unauthorized { status, challenge });
             }
+            let nonce = response.headers.get("dpop-nonce").cloned();
             let challenged =
-                Challenge { status, www_authenticate, previous_challenges, generation };
-            let verdict =
-                callbacks::call_and_wait(|| self.authorizer.on_challenge(challenged)).await;
-            if verdict != Ok(ChallengeAction::Retry) {
-                return Err(RequestError::Unauthorized { status, challenge });
+                Challenge { status, www_authenticate, nonce, previous_challenges, generation };
+            match callbacks::call_and_wait(|| self.authorizer.on_challenge(challenged)).await {
+                Ok(ChallengeAction::Retry) => previous_challenges += 1,
+                Ok(ChallengeAction::RetryWithNonce) if nonces < MAX_NONCES => nonces += 1,
+                _ => return Err(RequestError::Unauthorized { status, challenge }),
             }
-            previous_challenges += 1;
         }
     }
 }

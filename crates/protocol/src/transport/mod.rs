@@ -24,12 +24,12 @@ pub(crate) mod streamable;
 
 #[cfg(feature = "http")]
 pub use crate::http_client::{
-    HttpClient, HttpClientOptions, HttpError, HttpPhase, HttpTarget, HttpTargetError, Proxies,
-    RedirectRefusal, UrlOrigin,
+    AddressPolicy, HttpClient, HttpClientOptions, HttpError, HttpPhase, HttpTarget,
+    HttpTargetError, Proxies, RedirectRefusal, UrlOrigin, WebRequest,
 };
 pub use crate::session::{TraceEvent, Tracer};
 #[cfg(feature = "http")]
-pub use authorize::{Authorizer, Challenge, ChallengeAction, FixedHeaders};
+pub use authorize::{AuthorizedRequest, Authorizer, Challenge, ChallengeAction, FixedHeaders};
 pub use pipe::{Pipe, PipeOpener};
 
 #[cfg(feature = "http")]

@@ -20,7 +20,7 @@ use super::clock::now;
 use super::keys::{self, InvalidKey, NoRandomness, SigningKey};
 
 /// The header of a proof.
-pub(super) const PROOF: HeaderName = HeaderName::from_static("dpop");
+pub(crate) const PROOF: HeaderName = HeaderName::from_static("dpop");
 
 /// The header of a nonce.
 pub(super) const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");

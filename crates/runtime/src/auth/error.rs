@@ -63,6 +63,18 @@ pub enum SignInError {
         /// What is missing.
         needed: &'static str,
     },
+    /// The credential that the entry refers to is bound to another server.
+    #[error("the entry refers to a credential of another server")]
+    OtherCredential,
+    /// Nothing is stored for the server.
+    #[error("nobody is signed in")]
+    NotSignedIn,
+    /// Another process renews the credential and does not finish.
+    #[error("another process holds the lock of the credential")]
+    Locked,
+    /// The token cannot be renewed without the person.
+    #[error("the token cannot be renewed")]
+    NotRenewable,
     /// The issuer offers no way to sign in that was asked for.
     #[error("{issuer} does not offer {what}")]
     Unsupported {

@@ -5,19 +5,40 @@
 //! that through [`SignInPrompt`] and [`Browser`]. Why the requests are made here and the
 //! signatures by `ring`: `docs/decisions/0017-own-oauth-requests.md`.
 //!
-//! `prompt` is the host of a sign-in, `options` its choices, `outcome` and `error` its results.
-//! `keys` signs, `dpop` makes proofs of possession.
+//! `session` is the state of one server, and `sessions` has those of a runtime: the token, its
+//! `renewal`, `sign_in` and `sign_out`. A sign-in reads the `challenge`, finds the issuer
+//! (`discovery`, `metadata`), a client (`registration`) and a token: on a `page` whose `answer` comes
+//! to the `callback`, with a code on another `device`, or with `grants` that need no person. `token`
+//! and `requests` send the requests. `keys` signs, `dpop` makes proofs of possession. `prompt` is the
+//! host, `options` its choices, `outcome` and `error` the results.
 
-#![expect(dead_code, reason = "the requests that use these types follow")]
-
+mod answer;
+mod authorizer;
+mod callback;
+mod challenge;
 mod clock;
+mod device;
+mod discovery;
 mod dpop;
 mod error;
+mod grants;
 mod keys;
+mod metadata;
 mod options;
 mod outcome;
+mod page;
 mod prompt;
+mod registration;
+mod renewal;
+mod requests;
+mod session;
+mod sessions;
+mod sign_in;
+mod sign_out;
+mod token;
 
+pub use self::authorizer::OAuthAuthorizer;
+pub(crate) use self::dpop::PROOF;
 pub use self::error::{AnswerFlaw, MetadataFlaw, OAuthRefusal, SignInError, TriedAddress};
 pub use self::keys::{InvalidKey, SigningKey};
 pub use self::options::{
@@ -27,3 +48,5 @@ pub use self::outcome::{Revocation, SignedIn, SignedOut};
 pub use self::prompt::{
     Browser, BrowserError, BrowserState, PageAddress, SignInHost, SignInProgress, SignInPrompt,
 };
+pub(crate) use self::session::{OAuthServer, OAuthSession, SessionEvent};
+pub(crate) use self::sessions::OAuthSessions;

@@ -38,7 +38,7 @@ pub enum SignInMethod {
 }
 
 /// What is known about the OAuth client before signing in, from an entry or a program.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct OAuthSettings {
     /// The id of a client that the issuer knows already.
@@ -58,7 +58,8 @@ pub struct OAuthSettings {
     /// The redirect address that is registered. If it is not on this machine, the person pastes the
     /// address of the last page.
     pub redirect_uri: Option<String>,
-    /// The grant; the authorization code without it.
+    /// The grant. Without it, the one for which there is an assertion or an identity provider; else
+    /// the authorization code, unless the issuer offers only client credentials.
     pub grant: Option<GrantKind>,
     /// An assertion about the workload of this program, for [`GrantKind::JwtBearer`].
     pub assertion: Option<Secret>,
@@ -67,7 +68,7 @@ pub struct OAuthSettings {
 }
 
 /// An identity provider of an organization, and the person's sign-in there.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct IdentityProvider {
     /// Where the ID token is exchanged.
     pub token_endpoint: String,
@@ -80,6 +81,16 @@ pub struct IdentityProvider {
 }
 
 impl OAuthSettings {
+    /// Returns the grant that needs no person, if that is the one to use.
+    pub(super) fn grant_without_person(&self) -> Option<GrantKind> {
+        match self.grant {
+            Some(grant) => Some(grant).filter(|grant| !grant.needs_person()),
+            None if self.assertion.is_some() => Some(GrantKind::JwtBearer),
+            None if self.identity_provider.is_some() => Some(GrantKind::EnterpriseManaged),
+            None => None,
+        }
+    }
+
     /// Takes what an entry says. Fields of an entry are expanded.
     pub(crate) fn of_entry(oauth: Option<&OAuth>) -> Self {
         let Some(oauth) = oauth else { return Self::default() };

@@ -11,6 +11,8 @@ use url::{Host, Url};
 use wharf_config::Problem;
 use wharf_protocol::transport::BoxFuture;
 
+use super::error::SignInError;
+
 /// Opens pages for the person.
 pub trait Browser: Send + Sync + 'static {
     /// Opens a page and returns as soon as the browser was asked to. The address must not pass
@@ -112,6 +114,9 @@ pub enum SignInProgress {
     },
     /// The page answered; the token is requested.
     RequestingToken,
+    /// The sign-in failed; only where no caller gets the error
+    /// ([`OAuthAuthorizer::with_host`](super::OAuthAuthorizer::with_host)).
+    Failed(Arc<SignInError>),
     /// A server breaks a rule of the specification in a way that does no harm.
     Warning(Problem),
 }
@@ -169,10 +174,6 @@ impl PageAddress {
     /// (`xn--…`).
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
-    }
-
-    pub(super) fn url(&self) -> &Url {
-        &self.0
     }
 }
 

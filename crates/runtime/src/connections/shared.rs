@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "oauth")]
+use wharf_config::ServerName;
 use wharf_config::{
     Catalog, DefinitionState, ServerLimits, ServerSpec, Settings, Source, Transport,
 };
@@ -13,12 +15,18 @@ use wharf_protocol::transport::HttpClient;
 
 use super::lockfile::Lockfile;
 use super::subscriptions::HostRequests;
+#[cfg(feature = "oauth")]
+use crate::auth::SessionEvent;
+#[cfg(feature = "oauth")]
+use crate::credentials::StoreAccess;
 use crate::elicitation::required_urls::CompletedUrls;
 use crate::event::{Event, EventSender};
 #[cfg(feature = "http")]
 use crate::http::http_options;
 use crate::options::{Options, milliseconds, number};
 use crate::resolve::Resolver;
+#[cfg(feature = "oauth")]
+use crate::resolve::SignInStates;
 use crate::spans::ParentSpan;
 use crate::store::server_history::ServerHistory;
 use crate::tools::name_owners::NameOwners;
@@ -32,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) resolver: Resolver,
     #[cfg(feature = "http")]
     pub(crate) http: HttpClient,
+    #[cfg(feature = "oauth")]
+    pub(crate) sign_ins: Arc<SignInStates>,
     pub(crate) history: ServerHistory,
     pub(crate) events: EventSender,
     pub(crate) host_requests: HostRequests,
@@ -75,13 +85,21 @@ impl Shared {
         let env = &options.env;
         let resolver = Resolver::new(Arc::clone(env), Arc::clone(&options.credentials))
             .with_own_program(options.own_program.clone());
+        #[cfg(feature = "http")]
+        let http = HttpClient::new(&http_options(env));
+        #[cfg(feature = "oauth")]
+        let sign_ins = Arc::new(sign_in_states(&options, &http, &events));
+        #[cfg(feature = "oauth")]
+        let resolver = resolver.with_sign_ins(Arc::clone(&sign_ins));
         let (cache, pins) = (options.cache.clone(), options.pins.clone());
         let history =
             ServerHistory::open(env, cache, pins, &options.client_features.capabilities());
         Self {
             resolver,
             #[cfg(feature = "http")]
-            http: HttpClient::new(&http_options(env)),
+            http,
+            #[cfg(feature = "oauth")]
+            sign_ins,
             history,
             events,
             host_requests: HostRequests::default(),
@@ -118,6 +136,22 @@ impl Shared {
     pub(crate) fn send(&self, event: Event) {
         self.events.send(event);
     }
+}
+
+/// Creates the sign-in states, which report what happens to them as events.
+#[cfg(feature = "oauth")]
+fn sign_in_states(options: &Options, http: &HttpClient, events: &EventSender) -> SignInStates {
+    let store = StoreAccess::new(Arc::clone(&options.credentials));
+    let events = events.clone();
+    let observer = move |server: &ServerName, event| {
+        let server = server.clone();
+        events.send(match event {
+            SessionEvent::Needed => Event::SignInNeeded { server },
+            SessionEvent::SignedIn { account } => Event::SignedIn { server, account },
+            SessionEvent::Renewed { expires_at } => Event::TokenRenewed { server, expires_at },
+        });
+    };
+    SignInStates::new(http.clone(), store, options.oauth.clone(), Arc::new(observer))
 }
 
 /// Returns the servers of a catalog that own tool names.

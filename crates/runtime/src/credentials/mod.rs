@@ -1,17 +1,21 @@
 //! The credential store of the host, and how the runtime calls it.
 //!
 //! `store` is the trait, `file` the store in Wharf's folder, `user` this store together with the
-//! `keychain` of the system. `access` calls a store from asynchronous code: a keychain may block, ask the person, or never answer.
+//! `keychain` of the system, `memory` one in memory. `binding` checks what a credential is bound to.
+//! `access` calls a store from asynchronous code: a keychain may block, ask the person, or never
+//! answer.
 
-#[expect(dead_code, reason = "signing in follows")]
 mod access;
+pub(crate) mod binding;
 mod file;
 mod keychain;
+mod memory;
 mod store;
 mod user;
 
 pub(crate) use self::access::StoreAccess;
 pub use self::file::FileCredentials;
+pub use self::memory::MemoryCredentials;
 pub(crate) use self::store::without_query;
 pub use self::store::{
     CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,

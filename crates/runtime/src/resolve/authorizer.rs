@@ -1,7 +1,7 @@
 //! The headers of one remote server, and their renewal after a 401.
 //!
-//! After a 401, the commands of the headers run again and the stored token is read again, once per
-//! request. After a 403, nothing is renewed.
+//! After a 401, the commands of the headers run again and the stored token is renewed, once per
+//! request. After a 403, only a token that somebody else has stored meanwhile is used.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::future::join_all;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use wharf_protocol::transport::{Authorizer, BoxFuture, Challenge, ChallengeAction};
+use wharf_protocol::transport::{
+    AuthorizedRequest, Authorizer, BoxFuture, Challenge, ChallengeAction,
+};
 
 use super::command_cache::{CommandCache, CommandKey};
-use super::credentials;
 use super::headers;
 use super::secret_texts::{Certainty, SecretTexts};
-use crate::credentials::StoreAccess;
-use crate::trust_gate::TrustedServer;
+use super::token_source::{NextToken, TokenSource};
 
 /// The headers of an entry, renewed where possible.
 pub(super) struct ServerHeaders {
@@ -45,12 +45,6 @@ pub(super) struct SentHeaders {
     secrets: Option<Arc<SecretTexts>>,
 }
 
-/// Where the stored token of a server comes from.
-pub(super) struct TokenSource {
-    pub(super) server: Arc<TrustedServer>,
-    pub(super) store: StoreAccess,
-}
-
 impl ServerHeaders {
     /// Runs all commands again.
     async fn renew_commands(&self) {
@@ -62,13 +56,18 @@ impl ServerHeaders {
         self.current().replace(renewed);
     }
 
-    /// Reads the stored token again.
-    async fn renew_token(&self) {
-        let Some(TokenSource { server, store }) = &self.token_source else { return };
-        let found = credentials::find(server, store).await.ok().flatten();
-        let value = found.and_then(|found| headers::bearer(&found.credential.token).ok());
-        if let Some(value) = value {
-            self.current().set(AUTHORIZATION, value);
+    /// Renews the stored token.
+    async fn renew_token(&self, challenge: &Challenge) -> ChallengeAction {
+        let Some(source) = &self.token_source else { return ChallengeAction::GiveUp };
+        let sent = self.current().headers.clone();
+        match source.renew(challenge, &sent).await {
+            Ok(action) => action,
+            Err(value) => {
+                if let Some(value) = value.filter(|_| is_first_401(challenge)) {
+                    self.current().set(AUTHORIZATION, value);
+                }
+                ChallengeAction::GiveUp
+            }
         }
     }
 
@@ -100,6 +99,32 @@ impl SentHeaders {
         }
     }
 
+    /// Returns the headers of a request with its token.
+    fn with_token(&mut self, next: NextToken) -> HeaderMap {
+        match next {
+            NextToken::Unchanged => self.headers.clone(),
+            #[cfg(feature = "oauth")]
+            NextToken::Replaced { authorization, proof } => {
+                match authorization {
+                    Some(value) => self.set(AUTHORIZATION, value),
+                    None => self.remove(&AUTHORIZATION),
+                }
+                let mut headers = self.headers.clone();
+                headers.extend(proof);
+                headers
+            }
+        }
+    }
+
+    #[cfg(feature = "oauth")]
+    fn remove(&mut self, name: &HeaderName) {
+        if let Some(value) = self.headers.remove(name) {
+            self.generation += 1;
+            self.earlier.push_back(value);
+            self.secrets = None;
+        }
+    }
+
     /// Sets headers; extending the map would keep the old values, too.
     fn replace(&mut self, with: Vec<(HeaderName, HeaderValue)>) {
         for (name, value) in with {
@@ -124,16 +149,31 @@ impl SentHeaders {
 }
 
 impl Authorizer for ServerHeaders {
-    fn headers(&self) -> BoxFuture<'_, HeaderMap> {
+    fn headers<'a>(&'a self, request: AuthorizedRequest<'a>) -> BoxFuture<'a, HeaderMap> {
         // Another server may have renewed a shared command.
         let known = self.from_commands.iter().filter_map(|(name, key)| {
             let value = headers::value(&self.commands.cached(key)?).ok()?;
             Some((name.clone(), value))
         });
         let known: Vec<_> = known.collect();
-        let mut current = self.current();
-        current.replace(known);
-        Box::pin(std::future::ready(current.headers.clone()))
+        self.current().replace(known);
+        let Some(source) = &self.token_source else {
+            return Box::pin(std::future::ready(self.secret_headers()));
+        };
+        Box::pin(async move {
+            let next = source.next(request).await;
+            self.current().with_token(next)
+        })
+    }
+
+    fn secret_headers(&self) -> HeaderMap {
+        self.current().headers.clone()
+    }
+
+    fn on_response(&self, headers: &HeaderMap) {
+        if let Some(source) = &self.token_source {
+            source.on_response(headers);
+        }
     }
 
     fn generation(&self) -> u64 {
@@ -142,16 +182,24 @@ impl Authorizer for ServerHeaders {
 
     fn on_challenge(&self, challenge: Challenge) -> BoxFuture<'_, ChallengeAction> {
         Box::pin(async move {
-            if challenge.status != StatusCode::UNAUTHORIZED || challenge.previous_challenges > 0 {
-                return ChallengeAction::GiveUp;
-            }
-            self.renew_token().await;
-            self.renew_commands().await;
+            let is_first = is_first_401(&challenge);
             // A concurrent request may have renewed them since this one was sent.
+            if is_first && self.generation() != challenge.generation {
+                return ChallengeAction::Retry;
+            }
+            let action = self.renew_token(&challenge).await;
+            if action != ChallengeAction::GiveUp || !is_first {
+                return action;
+            }
+            self.renew_commands().await;
             let is_renewed = self.generation() != challenge.generation;
             if is_renewed { ChallengeAction::Retry } else { ChallengeAction::GiveUp }
         })
     }
+}
+
+fn is_first_401(challenge: &Challenge) -> bool {
+    challenge.status == StatusCode::UNAUTHORIZED && challenge.previous_challenges == 0
 }
 
 /// Shows the names of the headers, never the values.

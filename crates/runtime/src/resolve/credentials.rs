@@ -5,10 +5,10 @@
 //! has no address to compare: one that the user configured gets the credential that its entry
 //! names, one that a project defines never gets a credential.
 
-use wharf_config::{Credential, LaunchCommand, Level, ServerUrl, Transport};
+use wharf_config::{Credential, LaunchCommand, Level, Transport};
 
 use crate::credentials::{
-    CredentialQuery, CredentialStoreError, StoreAccess, StoredCredential, without_query,
+    CredentialQuery, CredentialStoreError, StoreAccess, StoredCredential, binding, without_query,
 };
 use crate::trust_gate::TrustedServer;
 
@@ -86,8 +86,7 @@ pub(super) async fn find(
 
 /// Checks that a credential is bound to this address and account.
 fn check(found: &Credential, wanted: &CredentialQuery<'_>) -> Result<(), CredentialUnavailable> {
-    let bound_to = || found.resource.parse::<ServerUrl>().ok()?.resource();
-    if wanted.resource.is_some() && bound_to().as_deref() != wanted.resource {
+    if wanted.resource.is_some_and(|resource| !binding::is_for_resource(found, resource)) {
         return Err(CredentialUnavailable::OtherResource(found.resource.clone()));
     }
     if wanted.account.is_some_and(|account| found.account.as_deref() != Some(account)) {

@@ -3,7 +3,7 @@
 //! Every value is marked as sensitive, so that debug output redacts it.
 
 use http::{HeaderName, HeaderValue};
-use wharf_config::Secret;
+use wharf_config::{Secret, TokenType};
 
 /// Headers that Wharf sets: for the connection, the body and the protocol. Another value would
 /// break the connection, or use the session of another client.
@@ -58,7 +58,12 @@ pub(super) fn value(text: &Secret) -> Result<HeaderValue, HeaderError> {
 
 /// Encodes a token as the value of `Authorization`.
 pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, HeaderError> {
-    value(&Secret::new(format!("Bearer {}", token.expose().trim())))
+    authorization(TokenType::Bearer, token)
+}
+
+/// Encodes a token of a type as the value of `Authorization`.
+pub(super) fn authorization(kind: TokenType, token: &Secret) -> Result<HeaderValue, HeaderError> {
+    value(&Secret::new(format!("{} {}", kind.word(), token.expose().trim())))
 }
 
 #[cfg(test)]

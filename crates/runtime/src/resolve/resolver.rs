@@ -25,7 +25,7 @@ use wharf_protocol::transport::process::ProcessLaunch;
 use wharf_protocol::transport::{Authorizer, HttpTarget};
 
 #[cfg(feature = "http")]
-use super::authorizer::{SentHeaders, ServerHeaders, TokenSource};
+use super::authorizer::{SentHeaders, ServerHeaders};
 use super::command_cache::CommandCache;
 use super::credentials;
 use super::environment::{self, ChildEnvironment};
@@ -35,8 +35,12 @@ use super::headers::{self, HeaderError};
 use super::omissions::{OmissionCollector, OmittedPart};
 use super::secret_texts::{Certainty, SecretTexts};
 use super::secrets::Secrets;
+#[cfg(feature = "oauth")]
+use super::sign_in_states::SignInStates;
 #[cfg(feature = "http")]
 use super::target::target;
+#[cfg(feature = "http")]
+use super::token_source::TokenSource;
 use super::values::{self, UnresolvedValue};
 use crate::credentials::{CredentialStore, StoreAccess, StoredCredential};
 use crate::own_transport;
@@ -52,6 +56,8 @@ pub(crate) struct Resolver {
     credentials: StoreAccess,
     commands: CommandCache,
     own_program: Option<PathBuf>,
+    #[cfg(feature = "oauth")]
+    sign_ins: Option<Arc<SignInStates>>,
 }
 
 /// A resolved server, ready to be connected.
@@ -107,7 +113,22 @@ impl Resolver {
     /// Creates a resolver for this environment and this store.
     pub(crate) fn new(env: Arc<Env>, credentials: Arc<dyn CredentialStore>) -> Self {
         let commands = CommandCache::new(Arc::clone(&env));
-        Self { env, credentials: StoreAccess::new(credentials), commands, own_program: None }
+        Self {
+            env,
+            credentials: StoreAccess::new(credentials),
+            commands,
+            own_program: None,
+            #[cfg(feature = "oauth")]
+            sign_ins: None,
+        }
+    }
+
+    /// Renews tokens with OAuth.
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub(crate) fn with_sign_ins(mut self, sign_ins: Arc<SignInStates>) -> Self {
+        self.sign_ins = Some(sign_ins);
+        self
     }
 
     /// Sets the path of Wharf for the built-in servers; without it, `wharf` is looked up in the
@@ -269,8 +290,19 @@ impl Resolver {
         let own = wanted.iter().find(|(_, name, _)| *name == AUTHORIZATION);
         let own = own.map(|(written, _, _)| OmittedPart::Header(written));
         let mut current = HeaderMap::new();
-        if let Some(found) = self.credential(server, own, omissions).await {
-            match headers::bearer(&found.credential.token) {
+        let found = self.credential(server, own, omissions).await;
+        #[cfg(feature = "oauth")]
+        let session = self.sign_ins.as_ref().and_then(|states| states.session(server));
+        #[cfg(feature = "oauth")]
+        if let (Some(session), None) = (&session, &own) {
+            session.adopt(found.clone());
+        }
+        if let Some(found) = found {
+            #[cfg(feature = "oauth")]
+            let kind = found.credential.oauth.as_ref().map(|it| it.token_type).unwrap_or_default();
+            #[cfg(not(feature = "oauth"))]
+            let kind = wharf_config::TokenType::Bearer;
+            match headers::authorization(kind, &found.credential.token) {
                 Ok(value) => drop(current.insert(AUTHORIZATION, value)),
                 Err(why) => omissions.add(OmittedPart::Credential, &why, "store it again"),
             }
@@ -290,9 +322,12 @@ impl Resolver {
                 Err(why) => omissions.add_unresolved(part, &why, why.hint())?,
             }
         }
-        let token_source = own
-            .is_none()
-            .then(|| TokenSource { server: Arc::clone(server), store: self.credentials.clone() });
+        let token_source = own.is_none().then(|| TokenSource {
+            server: Arc::clone(server),
+            store: self.credentials.clone(),
+            #[cfg(feature = "oauth")]
+            session,
+        });
         let (current, commands) = (Mutex::new(SentHeaders::new(current)), self.commands.clone());
         Ok(ServerHeaders { current, from_commands, commands, token_source })
     }

@@ -126,7 +126,7 @@ impl HttpSse {
         let body = response.body.collect(limit).await.unwrap_or_default();
         if !status.is_success() {
             self.core.trace(TraceEvent::Received(&body));
-            let excerpt = self.client.excerpt(&self.endpoint.target, &body).await;
+            let excerpt = self.client.excerpt(&self.endpoint.target, &body);
             return Err(RequestError::Status { status, excerpt });
         }
         // A few servers put the response into the body of the POST.

@@ -226,7 +226,7 @@ impl StreamableHttp {
             }
             Some((error, _)) => RequestError::Inconclusive { error, status: Some(status) },
             None => {
-                let excerpt = self.client.excerpt(&self.address.target, &body).await;
+                let excerpt = self.client.excerpt(&self.address.target, &body);
                 RequestError::Status { status, excerpt }
             }
         }

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use wharf_config::{Catalog, CustomTransport, Http, ServerEntry, Stdio};
 
 use super::World;
-use super::world::{http_of, launch_of, show, variable};
+use super::world::{http_of, launch_of, sent, show, variable};
 use crate::resolve::error::ResolveError;
 use crate::resolve::resolver::ResolvedServer;
 use crate::trust_gate::{GateDecision, TrustedServer, plan};
@@ -48,7 +48,7 @@ async fn nothing_is_looked_up_or_run() {
 
         let entry = Http::new("https://a.example/mcp").header("X-Key", text);
         let (_, authorizer) = http_of(resolve(&world, entry).await.unwrap());
-        assert_eq!(show(&authorizer.headers().await), [format!("x-key: {text}")]);
+        assert_eq!(show(&sent(&*authorizer).await), [format!("x-key: {text}")]);
     }
 }
 

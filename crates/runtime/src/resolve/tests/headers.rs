@@ -8,7 +8,7 @@ use wharf_protocol::transport::{Authorizer, Challenge, ChallengeAction};
 
 use super::super::ResolvedTransport;
 use super::World;
-use super::world::{http_of, show};
+use super::world::{http_of, sent, show};
 use crate::credentials::CredentialStoreError;
 
 #[tokio::test]
@@ -82,6 +82,7 @@ async fn challenge(
         .on_challenge(Challenge {
             status,
             www_authenticate: Vec::new(),
+            nonce: None,
             previous_challenges,
             generation,
         })
@@ -95,25 +96,31 @@ async fn after_a_401_commands_run_again_once() {
             "B": "!echo run >> runs; wc -l < runs | tr -d ' '" }"#,
     );
     let authorizer = world.authorizer().await;
-    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: 1", "b: 1"]);
     assert_eq!(challenge(&*authorizer, 403, 0).await, ChallengeAction::GiveUp);
     assert_eq!(challenge(&*authorizer, 401, 1).await, ChallengeAction::GiveUp);
-    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 1"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: 1", "b: 1"]);
     let before = authorizer.generation();
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
-    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: 1", "b: 2"]);
     // A second request with the old header: it was renewed meanwhile.
     let (status, www_authenticate) = (StatusCode::UNAUTHORIZED, Vec::new());
-    let late = Challenge { status, www_authenticate, previous_challenges: 0, generation: before };
+    let late = Challenge {
+        status,
+        www_authenticate,
+        nonce: None,
+        previous_challenges: 0,
+        generation: before,
+    };
     assert_eq!(authorizer.on_challenge(late).await, ChallengeAction::Retry);
-    assert_eq!(show(&authorizer.headers().await), ["a: 1", "b: 2"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: 1", "b: 2"]);
 }
 
 #[tokio::test]
 async fn after_a_401_an_unchanged_value_is_not_sent_again() {
     let fields = r#""url": "https://a.example", "headers": { "A": "!echo value" }"#;
     let authorizer = World::new().with_own(fields).authorizer().await;
-    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: value"]);
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
 }
 
@@ -126,7 +133,7 @@ async fn after_a_401_an_omitted_header_is_resolved_again() {
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
     world.write("home/ready", "");
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
-    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: value"]);
 }
 
 #[tokio::test]
@@ -137,7 +144,7 @@ async fn a_renewal_that_fails_keeps_the_header() {
     let authorizer = world.authorizer().await;
     world.write("home/gone", "");
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
-    assert_eq!(show(&authorizer.headers().await), ["a: value"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["a: value"]);
 }
 
 #[tokio::test]
@@ -157,10 +164,10 @@ async fn after_a_401_a_newly_stored_token_is_used() {
         credential.credential.token = Secret::new("newer");
     }
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::Retry);
-    assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["authorization: Bearer newer"]);
     *world.store.0.lock().unwrap() = Err(CredentialStoreError::new("locked"));
     assert_eq!(challenge(&*authorizer, 401, 0).await, ChallengeAction::GiveUp);
-    assert_eq!(show(&authorizer.headers().await), ["authorization: Bearer newer"]);
+    assert_eq!(show(&sent(&*authorizer).await), ["authorization: Bearer newer"]);
 }
 
 #[tokio::test]
@@ -171,12 +178,12 @@ async fn secrets_in_headers_are_collected_again_only_when_the_headers_change() {
     let resolved = world.resolve().await.unwrap();
     let secrets = resolved.secrets.clone();
     let (_, authorizer) = http_of(resolved);
-    let place = show(&authorizer.headers().await)[0].trim_start_matches("a: ").to_owned();
+    let place = show(&sent(&*authorizer).await)[0].trim_start_matches("a: ").to_owned();
     let text = format!("{place} tiger-4711 tiger-4712");
     assert_eq!(secrets.redact(&text), format!("{place} ••• tiger-4712"));
     // If the secrets were collected again, the missing folder would be redacted.
     std::fs::rename(&place, format!("{place}-gone")).unwrap();
-    authorizer.headers().await;
+    sent(&*authorizer).await;
     assert_eq!(secrets.redact(&text), format!("{place} ••• tiger-4712"));
     std::fs::rename(format!("{place}-gone"), &place).unwrap();
     world.write("home/token", "tiger-4712");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::command_cache::{CommandCache, CommandKey};
 use super::World;
-use super::world::http_of;
+use super::world::{http_of, sent};
 use crate::store::server_identity::ServerIdentity;
 
 /// Stands for every secret.
@@ -24,7 +24,7 @@ async fn render_all(world: &World) -> String {
             let _ = writeln!(rendered, "{}", serde_json::to_string(&server.omissions).unwrap());
             if trusted.folder.is_none() {
                 let (target, authorizer) = http_of(server);
-                let _ = writeln!(rendered, "{target} {:?}", authorizer.headers().await);
+                let _ = writeln!(rendered, "{target} {:?}", sent(&*authorizer).await);
             }
         }
         Err(error) => {

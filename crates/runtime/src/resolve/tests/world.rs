@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use wharf_config::{Credential, Env, LoadOptions, Platform, Secret, load};
 use wharf_protocol::transport::process::{ProcessLaunch, TaskTracker};
 #[cfg(feature = "http")]
-use wharf_protocol::transport::{Authorizer, HttpTarget};
+use wharf_protocol::transport::{AuthorizedRequest, Authorizer, HttpTarget};
 
 use super::super::resolver::ResolvedServer;
 use super::super::{ResolveError, ResolvedTransport, Resolver, shell};
@@ -151,7 +151,7 @@ impl World {
         let resolved = self.resolve().await.unwrap();
         let omissions = messages(&resolved);
         let (_, authorizer) = http_of(resolved);
-        let mut lines = show(&authorizer.headers().await);
+        let mut lines = show(&sent(&*authorizer).await);
         lines.extend(omissions);
         self.without_root(&lines.join("\n"))
     }
@@ -241,6 +241,13 @@ pub(super) fn messages(resolved: &ResolvedServer) -> Vec<String> {
 pub(super) fn variable(launch: &ProcessLaunch, name: &str) -> Option<String> {
     let found = launch.environment.iter().rev().find(|(own, _)| own == name);
     found.map(|(_, value)| value.to_string_lossy().into_owned())
+}
+
+/// Returns the headers of a request to the server.
+#[cfg(feature = "http")]
+pub(super) async fn sent(authorizer: &dyn Authorizer) -> HeaderMap {
+    let target = "https://a.example/mcp".parse().unwrap();
+    authorizer.headers(AuthorizedRequest { method: &http::Method::POST, target: &target }).await
 }
 
 #[cfg(feature = "http")]

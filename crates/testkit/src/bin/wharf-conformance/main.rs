@@ -1,7 +1,8 @@
 //! The client that the official conformance suite starts: connects, lists, calls, and closes.
 //!
 //! The last argument is the URL of the server. All scenarios run the same `session`; the scenario
-//! only selects the calls (`plan`). `client_handler` responds to requests of the server. Every step
+//! only selects the calls (`plan`). `client_handler` responds to requests of the server, and
+//! `sign_in_host` plays the person who signs in. Every step
 //! is logged on stderr, which the suite shows when a check fails.
 
 #![expect(clippy::print_stderr, reason = "every step is logged on stderr")]
@@ -10,6 +11,7 @@ mod client_handler;
 mod plan;
 mod schema_values;
 mod session;
+mod sign_in_host;
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! The calls of each scenario; everything else is the same for all scenarios.
 
 use serde::Deserialize;
+use wharf::Secret;
+use wharf::auth::{IdentityProvider, OAuthSettings, SigningKey};
 use wharf_protocol::Json;
 use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::view::send::Object;
@@ -13,6 +15,8 @@ pub(crate) struct ScenarioPlan {
     calls: PlannedCalls,
     /// Whether skills are loaded after they are listed.
     pub(crate) loads_skills: bool,
+    /// What the client knows before it signs in.
+    pub(crate) oauth: Option<OAuthSettings>,
 }
 
 #[derive(Debug)]
@@ -38,6 +42,46 @@ pub(crate) struct PlannedCall {
 #[serde(rename_all = "camelCase")]
 struct ScenarioContext {
     tool_calls: Option<Vec<PlannedCall>>,
+    #[serde(flatten)]
+    oauth: OAuthContext,
+}
+
+/// What a scenario says about the OAuth client.
+#[derive(Debug, Default, Deserialize)]
+struct OAuthContext {
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    private_key_pem: Option<String>,
+    valid_jwt: Option<String>,
+    idp_client_id: Option<String>,
+    idp_id_token: Option<String>,
+    idp_token_endpoint: Option<String>,
+}
+
+/// The address of the client ID metadata document that the suite expects.
+const CLIENT_METADATA: &str = "https://conformance-test.local/client-metadata.json";
+
+impl OAuthContext {
+    fn into_settings(self) -> Result<OAuthSettings, AnyError> {
+        let key = self.private_key_pem.map(|pem| SigningKey::from_pem(&Secret::new(pem)));
+        let provider = match (self.idp_token_endpoint, self.idp_client_id, self.idp_id_token) {
+            (Some(token_endpoint), Some(client_id), Some(id_token)) => Some(IdentityProvider {
+                token_endpoint,
+                client_id,
+                client_secret: None,
+                id_token: Secret::new(id_token),
+            }),
+            _ => None,
+        };
+        let mut settings = OAuthSettings::default();
+        settings.client_id = self.client_id;
+        settings.client_secret = self.client_secret.map(Secret::new);
+        settings.client_key = key.transpose()?;
+        settings.client_metadata_url = Some(CLIENT_METADATA.to_owned());
+        settings.assertion = self.valid_jwt.map(Secret::new);
+        settings.identity_provider = provider;
+        Ok(settings)
+    }
 }
 
 impl ScenarioPlan {
@@ -61,7 +105,8 @@ impl ScenarioPlan {
             (None, "json-schema-2020-12-preservation") => PlannedCalls::SchemaEcho,
             (None, _) => PlannedCalls::Every,
         };
-        Ok(Self { calls, loads_skills: scenario.contains("verify") })
+        let oauth = Some(context.oauth.into_settings()?);
+        Ok(Self { calls, loads_skills: scenario.contains("verify"), oauth })
     }
 
     /// Returns the calls to make; `tools` are the tools of the server.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use wharf::MemoryCredentials;
+use wharf::auth::{OAuthAuthorizer, OAuthSettings, SignInOptions};
 use wharf_protocol::peer::RequestOptions;
-use wharf_protocol::transport::{FixedHeaders, HttpClient, HttpClientOptions};
+use wharf_protocol::transport::{HttpClient, HttpClientOptions};
 use wharf_protocol::view::send::ClientInfo;
 use wharf_protocol::view::{Prompt, SkillFiles, ToolDefinition, skill};
 use wharf_protocol::{ConnectOptions, HttpSpec, HttpTransport, Peer, connect_http};
@@ -12,12 +14,13 @@ use wharf_protocol::{ConnectOptions, HttpSpec, HttpTransport, Peer, connect_http
 use crate::AnyError;
 use crate::client_handler::{ConformanceHandler, capabilities};
 use crate::plan::{PlannedCall, ScenarioPlan};
+use crate::sign_in_host;
 
 /// The timeout of one request; the longest scenario takes half a second.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(crate) async fn run(url: &str, plan: ScenarioPlan) -> Result<(), AnyError> {
-    let peer = connect(url).await?;
+pub(crate) async fn run(url: &str, mut plan: ScenarioPlan) -> Result<(), AnyError> {
+    let peer = connect(url, plan.oauth.take()).await?;
     let session =
         ConformanceSession { peer: &peer, options: RequestOptions::within(REQUEST_TIMEOUT) };
     let outcome = session.run(plan).await;
@@ -28,11 +31,15 @@ pub(crate) async fn run(url: &str, plan: ScenarioPlan) -> Result<(), AnyError> {
     outcome
 }
 
-async fn connect(url: &str) -> Result<Peer, AnyError> {
+async fn connect(url: &str, oauth: Option<OAuthSettings>) -> Result<Peer, AnyError> {
+    let client = HttpClient::new(&HttpClientOptions::default());
+    let store = Arc::new(MemoryCredentials::new());
+    let authorizer = OAuthAuthorizer::new(url, oauth.unwrap_or_default(), client.clone(), store)?
+        .with_host(sign_in_host::host(client.clone()), SignInOptions::default());
     let spec = HttpSpec {
         target: url.parse()?,
-        client: HttpClient::new(&HttpClientOptions::default()),
-        authorizer: Arc::new(FixedHeaders::default()),
+        client,
+        authorizer: Arc::new(authorizer),
         http_transport: HttpTransport::Auto,
     };
     let client = ClientInfo::new("wharf-conformance", env!("CARGO_PKG_VERSION"));

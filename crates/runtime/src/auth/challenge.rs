@@ -1,0 +1,160 @@
+//! Reads the `WWW-Authenticate` headers of a 401 or 403.
+//!
+//! Lenient: a header that is not understood is skipped, because the well-known addresses are left.
+
+use http::HeaderValue;
+
+use super::options::split_scopes;
+
+/// How many characters of headers are read.
+const MAX_HEADER: usize = 16 << 10;
+
+/// What a challenge says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ChallengeInfo {
+    /// The address of the metadata of the server.
+    pub(super) resource_metadata: Option<String>,
+    /// The scopes that the request needs.
+    pub(super) scopes: Vec<String>,
+    /// The error code.
+    pub(super) error: Option<String>,
+    /// Whether the server wants proofs of possession.
+    pub(super) wants_dpop: bool,
+}
+
+impl ChallengeInfo {
+    /// Reads the headers; the first scheme that says something counts.
+    pub(super) fn read(headers: &[HeaderValue]) -> Self {
+        let mut info = Self::default();
+        for header in headers {
+            let Ok(text) = header.to_str() else { continue };
+            for (scheme, parameters) in split(text.get(..MAX_HEADER).unwrap_or(text)) {
+                info.add(&scheme, parameters);
+            }
+        }
+        info
+    }
+
+    /// Tells whether the token is fine but lacks scopes.
+    pub(super) fn is_insufficient_scope(&self) -> bool {
+        self.error.as_deref() == Some("insufficient_scope")
+    }
+
+    fn add(&mut self, scheme: &str, parameters: Vec<(String, String)>) {
+        let is_dpop = scheme.eq_ignore_ascii_case("dpop");
+        if !is_dpop && !scheme.eq_ignore_ascii_case("bearer") {
+            return;
+        }
+        self.wants_dpop |= is_dpop;
+        for (name, value) in parameters {
+            match &*name.to_ascii_lowercase() {
+                "resource_metadata" if self.resource_metadata.is_none() => {
+                    self.resource_metadata = Some(value);
+                }
+                "scope" if self.scopes.is_empty() => self.scopes = split_scopes(&value),
+                "error" if self.error.is_none() => self.error = Some(value),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Splits a header into schemes and their parameters.
+fn split(text: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let mut challenges: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        let Some(word) = take_word(&mut rest) else { return challenges };
+        let after = rest.trim_start();
+        if let Some(value) = after.strip_prefix('=') {
+            rest = value.trim_start();
+            let value = take_value(&mut rest);
+            if let Some((_, parameters)) = challenges.last_mut() {
+                parameters.push((word, value));
+            }
+        } else {
+            challenges.push((word, Vec::new()));
+        }
+    }
+}
+
+fn take_word(rest: &mut &str) -> Option<String> {
+    let end = rest.find([' ', '\t', ',', '=', '"']).unwrap_or(rest.len());
+    if end == 0 {
+        // A character that starts nothing.
+        let mut characters = rest.chars();
+        characters.next()?;
+        *rest = characters.as_str();
+        return Some(String::new());
+    }
+    let (word, after) = rest.split_at(end);
+    *rest = after;
+    Some(word.to_owned())
+}
+
+fn take_value(rest: &mut &str) -> String {
+    let Some(quoted) = rest.strip_prefix('"') else {
+        return take_word(rest).unwrap_or_default();
+    };
+    let (mut value, mut is_escaped) = (String::new(), false);
+    for (at, character) in quoted.char_indices() {
+        match character {
+            _ if is_escaped => {
+                value.push(character);
+                is_escaped = false;
+            }
+            '\\' => is_escaped = true,
+            '"' => {
+                *rest = quoted.get(at + 1..).unwrap_or_default();
+                return value;
+            }
+            _ => value.push(character),
+        }
+    }
+    *rest = "";
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(headers: &[&str]) -> ChallengeInfo {
+        let headers: Vec<_> =
+            headers.iter().map(|text| HeaderValue::from_str(text).unwrap()).collect();
+        ChallengeInfo::read(&headers)
+    }
+
+    #[test]
+    fn parameters_are_read_in_every_notation() {
+        let expected = ChallengeInfo {
+            resource_metadata: Some("https://a.example/m".to_owned()),
+            scopes: vec!["a".to_owned(), "b".to_owned()],
+            error: Some("invalid_token".to_owned()),
+            wants_dpop: false,
+        };
+        let one =
+            r#"Bearer error="invalid_token", scope="a b", resource_metadata="https://a.example/m""#;
+        assert_eq!(read(&[one]), expected);
+        let two = r#"bearer  ERROR = invalid_token ,scope="a b""#;
+        let three =
+            r#"Basic realm="x, Bearer scope=no", Bearer resource_metadata="https://a.example/m""#;
+        assert_eq!(read(&[two, three]), expected);
+    }
+
+    #[test]
+    fn the_scheme_says_whether_proofs_are_wanted() {
+        assert!(read(&["DPoP algs=\"ES256\", scope=\"a\""]).wants_dpop);
+        assert!(read(&["Bearer", "DPoP"]).wants_dpop);
+        assert!(!read(&["Bearer realm=\"DPoP\""]).wants_dpop);
+    }
+
+    #[test]
+    fn odd_headers_are_read_to_their_end() {
+        for odd in ["", ",,,", "\"", "=", "==\"", "Bearer scope=\"a\\", "Bearer =x", "a=\"b\"c"] {
+            let _ = read(&[odd]);
+        }
+        assert_eq!(read(&["Bearer scope=\"a\\\"b\""]).scopes, ["a\"b"]);
+    }
+}

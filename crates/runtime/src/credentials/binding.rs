@@ -1,0 +1,9 @@
+//! Checks what a credential is bound to, whatever a store returned.
+
+use wharf_config::{Credential, ServerUrl};
+
+/// Tells whether a credential is bound to this address.
+pub(crate) fn is_for_resource(found: &Credential, resource: &str) -> bool {
+    let bound_to = found.resource.parse::<ServerUrl>().ok();
+    bound_to.and_then(|url| url.resource()).as_deref() == Some(resource)
+}

@@ -1,0 +1,74 @@
+//! The OAuth session of each server that is reached over the network.
+//!
+//! What a session knows about its server comes from the entry; a program can add what no entry can
+//! say, such as a private key.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use wharf_config::{Endpoint, ServerLocation, ServerName, Transport};
+use wharf_protocol::transport::HttpClient;
+
+use super::target::target;
+use crate::auth::{OAuthServer, OAuthSession, OAuthSessions, OAuthSettings, SessionEvent};
+use crate::credentials::StoreAccess;
+use crate::trust_gate::TrustedServer;
+
+/// Receives what happens to the session of a server.
+pub(crate) type SignInObserver = Arc<dyn Fn(&ServerName, SessionEvent) + Send + Sync>;
+
+/// The OAuth sessions of all servers.
+pub(crate) struct SignInStates {
+    sessions: OAuthSessions,
+    settings: BTreeMap<ServerName, OAuthSettings>,
+    observer: SignInObserver,
+}
+
+impl SignInStates {
+    pub(crate) fn new(
+        http: HttpClient,
+        store: StoreAccess,
+        settings: BTreeMap<ServerName, OAuthSettings>,
+        observer: SignInObserver,
+    ) -> Self {
+        Self { sessions: OAuthSessions::new(http, store), settings, observer }
+    }
+
+    /// Returns the session of a server; none if it is not reached over the network.
+    pub(crate) fn session(&self, server: &TrustedServer) -> Option<Arc<OAuthSession>> {
+        let spec = &server.spec;
+        let (Transport::Http(endpoint) | Transport::Sse(endpoint)) = &spec.transport else {
+            return None;
+        };
+        let Endpoint { url, .. } = endpoint;
+        let (Some(resource), ServerLocation::Network(_)) = (url.resource(), url.location()) else {
+            return None;
+        };
+        let name = &spec.name;
+        let settings = match self.settings.get(name) {
+            Some(settings) => settings.clone(),
+            None => OAuthSettings::of_entry(spec.oauth.as_ref()),
+        };
+        let about = OAuthServer {
+            url: target(url).ok()?.url().clone(),
+            resource,
+            credential_id: spec.auth.as_ref().and_then(|auth| auth.credential_id.clone()),
+            account: spec.account.clone(),
+            settings,
+        };
+        let (observer, name) = (Arc::clone(&self.observer), name.clone());
+        Some(self.sessions.of(about, Some(Arc::new(move |event| observer(&name, event)))))
+    }
+
+    /// Waits for renewals that have begun.
+    pub(crate) async fn close(&self) {
+        self.sessions.close().await;
+    }
+}
+
+impl fmt::Debug for SignInStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignInStates").finish_non_exhaustive()
+    }
+}
