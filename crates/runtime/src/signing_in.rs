@@ -1,4 +1,5 @@
-//! [`Runtime::sign_in`] and [`Runtime::sign_out`]: the sign-in of one server of the runtime.
+//! [`Runtime::sign_in`] and [`Runtime::sign_out`]: the sign-in of one server of the runtime
+//! with OAuth.
 
 use std::sync::Arc;
 

@@ -33,7 +33,7 @@ const MAX_CODE: usize = 64;
 
 /// A code for the person, and one for the program.
 struct DeviceCode {
-    device_code: Secret,
+    secret: Secret,
     interval: Duration,
     expires_in: Duration,
     progress: SignInProgress,
@@ -53,7 +53,7 @@ pub(super) async fn sign_in(
         tokio::time::sleep(interval).await;
         let form = vec![
             ("grant_type", DEVICE_CODE.to_owned()),
-            ("device_code", code.device_code.expose().to_owned()),
+            ("device_code", code.secret.expose().to_owned()),
         ];
         let error = match context.request(form).await {
             Ok(token) => return Ok(token),
@@ -104,7 +104,7 @@ async fn request_code(
     let page_to_open = page("verification_uri").or_else(|| page("verification_url"));
     let missing = |what: &str| invalid(endpoint, &format!("it has no {what}"));
     Ok(DeviceCode {
-        device_code: device_code.ok_or_else(|| missing("device code"))?,
+        secret: device_code.ok_or_else(|| missing("device code"))?,
         interval: Duration::from_secs(interval.clamp(*INTERVALS.start(), *INTERVALS.end())),
         expires_in,
         progress: SignInProgress::EnterCode {

@@ -1,5 +1,5 @@
 //! The metadata documents: of the protected resource (RFC 9728), and of the authorization server
-//! (RFC 8414, OpenID Connect Discovery).
+//! (RFC 8414, and the discovery of `OpenID` Connect).
 //!
 //! A list with a wrong type counts as missing. An address that is not safe is an error.
 

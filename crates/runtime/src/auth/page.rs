@@ -133,7 +133,7 @@ impl SignInPage<'_> {
             if let Some(resource) = self.resource {
                 query.append_pair("resource", resource);
             }
-            // OpenID Connect grants `offline_access` only with consent.
+            // `OpenID` Connect grants `offline_access` only with consent.
             if self.scopes.iter().any(|scope| scope == "offline_access") {
                 query.append_pair("prompt", "consent");
             }

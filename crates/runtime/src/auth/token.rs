@@ -152,7 +152,7 @@ fn read_token(
     });
     // Zero and anything that is not a number say nothing: the server answers 401 in time.
     let seconds = seconds.filter(|seconds| *seconds > 0).map(|it| it.min(MAX_LIFETIME));
-    let scopes = fields.get("scope").and_then(Value::as_str).map(|text| valid_scopes(text));
+    let scopes = fields.get("scope").and_then(Value::as_str).map(valid_scopes);
     Ok(IssuedToken {
         access_token: access_token.ok_or_else(|| invalid("it has no token"))?,
         token_type,
@@ -237,13 +237,12 @@ impl ClientIdentity<'_> {
             return method;
         }
         let accepts = |method: &str| self.methods.iter().any(|own| own == method);
-        match has_secret {
-            false => "none",
-            true if self.methods.is_empty() || accepts("client_secret_basic") => {
-                "client_secret_basic"
-            }
-            true if accepts("client_secret_post") => "client_secret_post",
-            true => "none",
+        if has_secret && (self.methods.is_empty() || accepts("client_secret_basic")) {
+            "client_secret_basic"
+        } else if has_secret && accepts("client_secret_post") {
+            "client_secret_post"
+        } else {
+            "none"
         }
     }
 

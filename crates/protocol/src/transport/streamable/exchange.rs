@@ -131,7 +131,7 @@ impl StreamableHttp {
                     continue;
                 }
             }
-            return Err(self.request_error(failure, request.id).await);
+            return Err(self.request_error(failure, request.id));
         }
     }
 
@@ -217,7 +217,7 @@ impl StreamableHttp {
     }
 
     /// Returns the error for a response with an error status.
-    async fn request_error(&self, failure: FailedResponse, id: u64) -> RequestError {
+    fn request_error(&self, failure: FailedResponse, id: u64) -> RequestError {
         let status = failure.status;
         let body = failure.body.unwrap_or_default();
         match response_reader::rpc_error_in(&body, id) {
@@ -254,7 +254,7 @@ impl StreamableHttp {
             SessionRequest::redirectable(Method::POST, &snapshot, HeaderMap::new(), body);
         let response = self.send(outgoing).await?;
         if !response.status.is_success() {
-            return Err(self.request_error(FailedResponse::read(response).await, id).await);
+            return Err(self.request_error(FailedResponse::read(response).await, id));
         }
         self.session.start(initialize_params.as_ref(), &response.headers);
         let (_never, mut answer) = oneshot::channel();
