@@ -47,7 +47,12 @@ impl Runtime {
     fn session(&self, server: &str) -> Result<Arc<OAuthSession>, SignInError> {
         let snapshot = self.snapshot();
         let server = snapshot.server(server).ok_or(SignInError::UnknownServer)?;
-        let trusted = server.trusted.as_ref().ok_or(SignInError::Untrusted)?;
+        let trusted = server.trusted.as_ref().ok_or(match server.status {
+            Status::Disabled => SignInError::Disabled,
+            Status::Untrusted => SignInError::Untrusted,
+            // Its definition is invalid.
+            _ => SignInError::NotHttp,
+        })?;
         let spec = &trusted.spec;
         let (Transport::Http(endpoint) | Transport::Sse(endpoint)) = &spec.transport else {
             return Err(SignInError::NotHttp);

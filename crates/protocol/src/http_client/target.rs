@@ -72,7 +72,7 @@ impl HttpTarget {
     }
 
     /// Returns the origin.
-    pub(crate) fn origin(&self) -> &UrlOrigin {
+    pub fn origin(&self) -> &UrlOrigin {
         &self.0.origin
     }
 

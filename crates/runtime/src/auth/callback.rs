@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     fn expected() -> ExpectedAnswer {
-        let issuer = "https://as.example".to_owned();
+        let issuer = Some("https://as.example".to_owned());
         ExpectedAnswer { state: "s".to_owned(), issuer, names_issuer: false }
     }
 

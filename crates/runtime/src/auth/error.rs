@@ -20,6 +20,9 @@ pub enum SignInError {
     /// The runtime has no such server.
     #[error("there is no such server")]
     UnknownServer,
+    /// The server is disabled.
+    #[error("the server is disabled")]
+    Disabled,
     /// The server is not trusted, so nothing is sent to it.
     #[error("the server is not trusted")]
     Untrusted,

@@ -48,5 +48,5 @@ pub use self::outcome::{Revocation, SignedIn, SignedOut};
 pub use self::prompt::{
     Browser, BrowserError, BrowserState, PageAddress, SignInHost, SignInProgress, SignInPrompt,
 };
-pub(crate) use self::session::{OAuthServer, OAuthSession, SessionEvent};
+pub(crate) use self::session::{OAuthServer, OAuthSession, SessionEvent, SessionObserver};
 pub(crate) use self::sessions::OAuthSessions;

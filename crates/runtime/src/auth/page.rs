@@ -30,6 +30,8 @@ pub(super) struct RedirectTarget {
 /// A page to sign in on.
 pub(super) struct SignInPage<'a> {
     pub(super) issuer: &'a IssuerMetadata,
+    /// Whether the issuer has no metadata.
+    pub(super) is_guessed: bool,
     pub(super) client_id: &'a str,
     pub(super) redirect: &'a RedirectTarget,
     pub(super) scopes: &'a [String],
@@ -92,7 +94,7 @@ impl SignInPage<'_> {
         let page = self.address(&state, &verifier)?;
         let expected = ExpectedAnswer {
             state,
-            issuer: self.issuer.issuer.clone(),
+            issuer: Some(self.issuer.issuer.clone()).filter(|_| !self.is_guessed),
             names_issuer: self.issuer.names_itself,
         };
         let browser = match &host.browser {

@@ -56,7 +56,8 @@ impl OAuthSession {
             Ok(issued) => issued,
             Err(error) => {
                 if is_final(&error) {
-                    self.refuse(grant.refresh_token.clone());
+                    let is_about_client = is_about_client(&error);
+                    self.refuse(grant.refresh_token.clone(), is_about_client);
                 }
                 return Err(error);
             }
@@ -122,6 +123,11 @@ fn is_final(error: &SignInError) -> bool {
     const FINAL: [&str; 4] =
         ["invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type"];
     matches!(error, SignInError::Refused(refusal) if FINAL.contains(&&*refusal.code))
+}
+
+/// Tells whether the issuer does not know the client any more.
+fn is_about_client(error: &SignInError) -> bool {
+    matches!(error, SignInError::Refused(refusal) if refusal.code == "invalid_client")
 }
 
 /// What a revocation needs.

@@ -11,7 +11,9 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Response};
 use serde_json::{Map, Value};
 use url::{Host, Url};
-use wharf_protocol::transport::{AddressPolicy, HttpClient, HttpError, HttpTarget, WebRequest};
+use wharf_protocol::transport::{
+    AddressPolicy, HttpClient, HttpError, HttpPhase, HttpTarget, WebRequest,
+};
 
 use super::error::SignInError;
 use super::prompt::is_loopback;
@@ -90,12 +92,14 @@ impl OAuthRequests {
             reason: reason.to_owned(),
         };
         let target = HttpTarget::network(url.clone()).map_err(|_| invalid("not an address"))?;
+        let origin = target.origin().clone();
         let is_secret = method != Method::GET;
         let policy = self.policy;
         let request =
             WebRequest { method, target, headers, body, is_secret, policy, limit: MAX_BODY };
         let fetched = tokio::time::timeout(LIMIT, self.client.fetch(request)).await;
-        let response = fetched.map_err(|_| invalid(&format!("no response within {LIMIT:?}")))?;
+        let (phase, limit) = (HttpPhase::Answer, LIMIT);
+        let response = fetched.unwrap_or(Err(HttpError::TimedOut { origin, phase, limit }));
         Ok(read(&response?))
     }
 }
@@ -183,6 +187,18 @@ mod tests {
         check("https://as.example/#x", false);
         check("https://a.example\\@b.example/", false);
         check("/token", false);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_never_answers_ends_the_request() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/token", listener.local_addr().unwrap());
+        let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
+        let url = Url::parse(&address).unwrap();
+        let requests = OAuthRequests::for_server(client, &url).await;
+        let error = requests.get(&url).await.err().unwrap();
+        assert!(matches!(error, SignInError::Http(HttpError::TimedOut { .. })), "{error:?}");
+        assert!(error.is_transient());
     }
 
     #[tokio::test]

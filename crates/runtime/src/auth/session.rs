@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use url::Url;
 use wharf_config::{Credential, Secret, TokenType, credential_id};
@@ -35,6 +36,9 @@ const LOCK_LIMIT: Duration = Duration::from_secs(45);
 /// A token is renewed this long before it expires, or a tenth of its lifetime before, if that is
 /// less.
 const RENEW_AHEAD: u64 = 60;
+
+/// How long no renewal ahead of time is tried after one that failed: the issuer may be slow to fail.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// How often one server may ask for more scopes before a person signs in again by themselves.
 const MAX_STEP_UPS: usize = 3;
@@ -91,6 +95,10 @@ struct SessionState {
     challenge: ChallengeInfo,
     /// A refresh token that the issuer refused for good.
     refused: Option<Secret>,
+    /// Whether the issuer does not know the client any more.
+    is_client_forgotten: bool,
+    /// When a renewal ahead of time may be tried again after one that failed.
+    next_attempt: Option<Instant>,
     /// Whether the current credential could not be stored.
     is_unsaved: bool,
     step_ups: usize,
@@ -163,6 +171,7 @@ impl OAuthSession {
             if let Err(error) = self.renew(Some(seen)).await {
                 // The old token may still work; if not, the server says so.
                 tracing::debug!(%error, "a token could not be renewed ahead of time");
+                self.state().next_attempt = Some(Instant::now() + RETRY_AFTER);
             }
         }
         let credential = self.current()?.credential;
@@ -234,6 +243,7 @@ impl OAuthSession {
         let stored = self.stored(account.as_deref()).await?;
         let challenge = self.state().challenge.clone();
         self.check_step_up(&challenge, stored.as_ref())?;
+        let is_client_forgotten = self.state().is_client_forgotten;
         let run = SignInRun {
             http: &self.context.http,
             server: &self.server.url,
@@ -242,6 +252,7 @@ impl OAuthSession {
             options,
             challenge: &challenge,
             stored: stored.as_ref().map(|stored| &stored.credential),
+            is_client_forgotten,
             host,
         };
         let NewCredential { credential, warnings } = run.run().await?;
@@ -262,6 +273,7 @@ impl OAuthSession {
         state.use_credential(StoredCredential::new(id, credential));
         state.is_unsaved = summary.not_stored.is_some();
         state.challenge = ChallengeInfo::default();
+        state.is_client_forgotten = false;
         drop(state);
         self.report(SessionEvent::SignedIn { account });
         Ok(summary)
@@ -322,12 +334,14 @@ impl OAuthSession {
         if self.find_newer(seen.as_ref()).await? {
             return Ok(());
         }
-        let whole = if self.state().is_unsaved {
-            None
+        let is_unsaved = self.state().is_unsaved;
+        let whole = if is_unsaved {
+            current
         } else {
-            self.stored(self.server.account.as_deref()).await?
+            let stored = self.stored(self.server.account.as_deref()).await?;
+            // Another program has signed out; its decision must not be undone.
+            stored.ok_or(SignInError::NotSignedIn)?
         };
-        let whole = whole.unwrap_or(current);
         if whole.is_partial || !self.can_renew(&whole) {
             return Err(SignInError::NotRenewable);
         }
@@ -386,6 +400,9 @@ impl OAuthSession {
     fn is_due(&self, stored: &StoredCredential) -> bool {
         let Some(grant) = &stored.credential.oauth else { return false };
         let Some(expires_at) = grant.expires_at else { return false };
+        if self.state().next_attempt.is_some_and(|at| Instant::now() < at) {
+            return false;
+        }
         let lifetime = expires_at.saturating_sub(grant.issued_at.unwrap_or_default());
         let ahead = RENEW_AHEAD.min(lifetime / 10);
         now() + ahead >= expires_at && self.can_renew(stored)
@@ -419,9 +436,11 @@ impl OAuthSession {
         *self.state() = SessionState::default();
     }
 
-    /// Remembers that the issuer refused a refresh token for good.
-    pub(super) fn refuse(&self, token: Option<Secret>) {
-        self.state().refused = token;
+    /// Remembers that the issuer refused a refresh token, or the client, for good.
+    pub(super) fn refuse(&self, token: Option<Secret>, is_client_forgotten: bool) {
+        let mut state = self.state();
+        state.refused = token;
+        state.is_client_forgotten = is_client_forgotten;
     }
 
     pub(super) fn dpop(&self) -> Option<Arc<DpopKey>> {
@@ -447,6 +466,7 @@ impl SessionState {
             self.dpop = stored.and_then(|key| DpopKey::from_stored(key).ok()).map(Arc::new);
         }
         self.current = Some(found);
+        self.next_attempt = None;
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct SignInRun<'a> {
     pub(super) challenge: &'a ChallengeInfo,
     /// The credential that is stored now.
     pub(super) stored: Option<&'a Credential>,
+    /// Whether the issuer does not know the client any more.
+    pub(super) is_client_forgotten: bool,
     pub(super) host: &'a SignInHost,
 }
 
@@ -174,7 +176,7 @@ impl SignInRun<'_> {
         let registration = Registration {
             discovery,
             settings: self.settings,
-            stored: self.stored,
+            stored: self.stored.filter(|_| !self.is_client_forgotten),
             redirect_uri: redirect.as_ref().map(RedirectTarget::address),
             grants,
             scopes,
@@ -208,6 +210,7 @@ impl SignInRun<'_> {
             (GrantKind::AuthorizationCode, Some(redirect)) => {
                 let page = SignInPage {
                     issuer: &discovery.issuer,
+                    is_guessed: discovery.is_guessed,
                     client_id: &plan.client.id,
                     redirect,
                     scopes: context.scopes,

@@ -202,7 +202,13 @@ impl Resolver {
             child.set(GITHUB_VARIABLE, token);
         }
         let own_token = names(TOKEN_VARIABLE).then_some(OmittedPart::Variable(TOKEN_VARIABLE));
-        if let Some(found) = self.credential(server, own_token, omissions).await {
+        let found = self.credential(server, own_token, omissions).await;
+        #[cfg(feature = "oauth")]
+        let found = match (&self.sign_ins, found) {
+            (Some(states), Some(found)) => Some(states.renewed(&server.spec.name, found).await),
+            (_, found) => found,
+        };
+        if let Some(found) = found {
             child.set(TOKEN_VARIABLE, found.credential.token.expose());
         }
         self.add_variables(server, &launch.env, &mut child, omissions).await?;

@@ -8,11 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use wharf_config::{Endpoint, ServerLocation, ServerName, Transport};
-use wharf_protocol::transport::HttpClient;
+use wharf_protocol::transport::{HttpClient, HttpTarget};
 
 use super::target::target;
-use crate::auth::{OAuthServer, OAuthSession, OAuthSessions, OAuthSettings, SessionEvent};
-use crate::credentials::StoreAccess;
+use crate::auth::{
+    OAuthServer, OAuthSession, OAuthSessions, OAuthSettings, SessionEvent, SessionObserver,
+};
+use crate::credentials::{StoreAccess, StoredCredential};
 use crate::trust_gate::TrustedServer;
 
 /// Receives what happens to the session of a server.
@@ -59,6 +61,32 @@ impl SignInStates {
         };
         let (observer, name) = (Arc::clone(&self.observer), name.clone());
         Some(self.sessions.of(about, Some(Arc::new(move |event| observer(&name, event)))))
+    }
+
+    /// Returns the credential of a program, renewed if it is about to expire and that works: a program
+    /// gets its token once, when it starts.
+    pub(crate) async fn renewed(
+        &self,
+        name: &ServerName,
+        found: StoredCredential,
+    ) -> StoredCredential {
+        let resource = found.credential.resource.clone();
+        let Ok(target) = resource.parse::<HttpTarget>() else { return found };
+        let about = OAuthServer {
+            url: target.url().clone(),
+            resource,
+            credential_id: Some(found.id.clone()),
+            account: found.credential.account.clone(),
+            settings: OAuthSettings::default(),
+        };
+        let (observer, name) = (Arc::clone(&self.observer), name.clone());
+        let observer: SessionObserver = Arc::new(move |event| observer(&name, event));
+        let session = self.sessions.of(about, Some(observer));
+        session.adopt(Some(found.clone()));
+        let Some(current) = session.token().await else { return found };
+        let mut renewed = found;
+        renewed.credential.token = current.token;
+        renewed
     }
 
     /// Waits for renewals that have begun.

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use wharf::auth::SignInOptions;
 use wharf::config::{Credential, CredentialSummary};
 use wharf::{
-    CredentialQuery, CredentialStore, CredentialStoreError, Event, FileCredentials, Options,
-    Runtime, Status, StoredCredential,
+    CallErrorReason, CredentialQuery, CredentialStore, CredentialStoreError, Event,
+    FileCredentials, Options, Runtime, Status, StoredCredential,
 };
 use wharf_testkit::oauth::{Misbehavior, OAuthEndpoint};
 
-use super::world::{SERVER, World};
+use super::world::{Person, SERVER, World, count_stored};
 
 async fn status(world: &World) -> Option<Status> {
     let runtime = world.runtime().await;
@@ -131,6 +132,75 @@ async fn a_token_that_another_program_has_renewed_is_used() {
     assert!(outcome.ok(), "{outcome:?}");
     assert_eq!(refreshes(&world), 0);
     runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_sign_out_of_another_program_is_not_undone() {
+    let world = World::new();
+    world.store_tokens(3600);
+    let runtime = world.runtime().await;
+    let id = world.store().list().unwrap().remove(0).id;
+    world.store().remove(&id).unwrap();
+    world.server.expire_access_tokens();
+    let outcome = runtime.call(&format!("{SERVER}/add"), json!({ "a": 1, "b": 2 })).await;
+    assert_eq!(outcome.error.unwrap().reason, CallErrorReason::NeedsAuth);
+    assert_eq!((refreshes(&world), count_stored(&world)), (0, 0));
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_client_that_the_issuer_has_forgotten_registers_again() {
+    let world = World::new();
+    world.store_tokens(-10);
+    world.server.expire_access_tokens();
+    world.server.forget_clients();
+    let runtime = world.runtime().await;
+    assert_eq!(runtime.status(SERVER), Some(Status::NeedsAuth));
+    let options = SignInOptions::default();
+    runtime.sign_in(SERVER, &options, &Person::default().host()).await.unwrap();
+    assert_eq!(runtime.status(SERVER), Some(Status::Connected));
+    assert_eq!(world.server.requests_to("/register"), 1);
+    runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_issuer_that_fails_is_not_asked_before_each_request() {
+    let world = World::new();
+    world.store_tokens(20);
+    let busy = Misbehavior::Answer(503, "text/plain", "busy".to_owned());
+    world.server.misbehave(OAuthEndpoint::Token, busy);
+    let runtime = world.runtime().await;
+    for _ in 0..3 {
+        let outcome = runtime.call(&format!("{SERVER}/add"), json!({ "a": 1, "b": 2 })).await;
+        assert!(outcome.ok(), "{outcome:?}");
+    }
+    assert_eq!(refreshes(&world), 1);
+    runtime.shutdown().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_gets_a_token_that_is_still_valid() {
+    let world = World::new();
+    world.store_tokens(20);
+    let old = world.stored().unwrap().token;
+    let id = world.store().list().unwrap().remove(0).id;
+    let path = world.home.path().join("token");
+    let command = format!("printf %s \"$OAUTH_ACCESS_TOKEN\" > '{}'", path.display());
+    let entry = json!({ "program": {
+        "command": "sh", "args": ["-c", command],
+        "auth": { "type": "oauth", "credentialId": id },
+    } });
+    let env = world.env().with_variable("WHARF_MCP_SERVERS", entry.to_string());
+    let env = env.with_variable("PATH", "/usr/bin:/bin");
+    let catalog = wharf::config::load(&env, wharf::LoadOptions::default()).unwrap();
+    let options = Options { credentials: Arc::new(world.store()), ..Options::new(env) };
+    let runtime = Runtime::start(&catalog, options);
+    runtime.settled().await;
+    runtime.shutdown().await;
+    let given = std::fs::read_to_string(path).unwrap();
+    assert_eq!(given, world.stored().unwrap().token.expose());
+    assert_ne!(given, old.expose());
 }
 
 /// A store whose writes fail from a certain one on, as on a full disk.

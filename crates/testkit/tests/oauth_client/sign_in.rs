@@ -60,6 +60,18 @@ async fn a_server_of_an_older_revision_is_its_own_issuer() {
 }
 
 #[tokio::test]
+async fn a_server_without_any_metadata_is_asked_at_the_addresses_of_the_older_revision() {
+    let world = World::with(OAuthServerOptions {
+        has_resource_metadata: false,
+        has_oauth_metadata: false,
+        has_openid_metadata: false,
+        ..OAuthServerOptions::default()
+    });
+    sign_in(&world, &SignInOptions::default(), &Person::default()).await.unwrap();
+    assert_eq!((world.server.requests_to("/register"), count_stored(&world)), (1, 1));
+}
+
+#[tokio::test]
 async fn a_code_can_be_entered_on_another_device() {
     let world = World::new();
     let mut options = SignInOptions::default();
