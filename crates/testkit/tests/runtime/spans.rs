@@ -177,3 +177,21 @@ async fn violations_are_logged_without_text_of_the_server() {
     let warnings = snapshot.server("violating").unwrap().violations();
     assert_snapshot!(warnings.join("\n"), @r#"tool "canary-tool": the value of `x-mcp-header` is not a valid header name"#);
 }
+
+#[tokio::test]
+async fn the_context_of_a_call_is_in_its_span() {
+    let mut fixture = Fixture::new();
+    fixture.actor("fs", &echo(), json!({}));
+    let runtime = fixture.start();
+    runtime.ready().await;
+    let recorder = Recorder::default();
+    let listening = recorder.listen();
+    let context = wharf::CallContext::new("agent-7", "research");
+    let call = runtime.call("mcp_fs_echo", json!({ "text": "hello" })).context(context);
+    assert!(call.await.ok());
+    drop(listening);
+    let lines = recorder.lines("context=agent-7");
+    assert!(lines.lines().any(|line| line.starts_with("CLOSED call{")), "{lines}");
+    assert!(!lines.contains("research"), "the label is for people: {lines}");
+    runtime.shutdown().await;
+}
