@@ -30,7 +30,7 @@ pub use value::SettingValue;
 /// |---|---|---|---|
 /// | `call.max_ms` | number, at least 1, or `Duration` | `3600000` | maximum duration of a call |
 /// | `call.max_result_chars` | number, at least 1 | `50000` | maximum length of a result for a model |
-/// | `credentials.store` | `auto`, `file` | `auto` | where tokens are stored |
+/// | `credentials.store` | `auto`, `keychain`, `file` | `auto` | where tokens are stored |
 /// | `discovery.disabled` | list of words | none | programs whose files are not read |
 /// | `discovery.duplicates` | `hide`, `keep` | `hide` | whether one of two identical servers is hidden |
 /// | `discovery.project` | `true`, `false` | `true` | whether the files of projects are read |
