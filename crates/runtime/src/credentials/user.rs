@@ -104,12 +104,12 @@ impl UserCredentials {
 
     fn keychain(&self) -> Result<Keychain, KeychainError> {
         let mut opened = self.keychain.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(keychain) = &*opened {
-            return Ok(keychain.clone());
-        }
-        let keychain = Keychain::open()?;
-        *opened = Some(keychain.clone());
-        Ok(keychain)
+        let keychain = match opened.take() {
+            Some(keychain) => keychain,
+            None => Keychain::open()?,
+        };
+        // A build without a keychain has no value to clone, so `Result` clones it.
+        Ok(&*opened.insert(keychain)).cloned()
     }
 
     fn read_keychain(&self, entry: &str) -> Result<Credential, CredentialStoreError> {
