@@ -27,8 +27,9 @@ impl ChallengeInfo {
     pub(super) fn read(headers: &[HeaderValue]) -> Self {
         let mut info = Self::default();
         for header in headers {
-            let Ok(text) = header.to_str() else { continue };
-            for (scheme, parameters) in split(text.get(..MAX_HEADER).unwrap_or(text)) {
+            let text = String::from_utf8_lossy(header.as_bytes());
+            let text: String = text.chars().take(MAX_HEADER).collect();
+            for (scheme, parameters) in split(&text) {
                 info.add(&scheme, parameters);
             }
         }
@@ -148,6 +149,14 @@ mod tests {
         assert!(read(&["DPoP algs=\"ES256\", scope=\"a\""]).wants_dpop);
         assert!(read(&["Bearer", "DPoP"]).wants_dpop);
         assert!(!read(&["Bearer realm=\"DPoP\""]).wants_dpop);
+    }
+
+    #[test]
+    fn a_header_that_is_not_ascii_is_read() {
+        let header = HeaderValue::from_bytes(b"Bearer scope=\"l\xc3\xa4s read\", error=\"e\xff\"");
+        let info = ChallengeInfo::read(&[header.unwrap()]);
+        assert_eq!(info.scopes, ["läs", "read"]);
+        assert!(info.error.is_some());
     }
 
     #[test]

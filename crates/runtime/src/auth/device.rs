@@ -92,7 +92,10 @@ async fn request_code(
     let fields = fields(endpoint, response)?;
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     let number = |name: &str| fields.get(name).and_then(Value::as_u64);
-    let page = |name: &str| text(name).and_then(safe_url).and_then(PageAddress::new);
+    let page = |name: &str| {
+        let url = text(name).and_then(safe_url).filter(|url| context.requests.allows(url));
+        url.and_then(PageAddress::new)
+    };
     let code = text("user_code").filter(|code| {
         !code.is_empty() && code.chars().count() <= MAX_CODE && !code.contains(char::is_control)
     });

@@ -142,6 +142,7 @@ impl Search<'_> {
                     }
                     self.warn("issuer-slash", "the issuer is written in two ways");
                 }
+                self.check_endpoints(&metadata).map_err(invalid)?;
                 return Ok(metadata);
             }
         }
@@ -169,6 +170,14 @@ impl Search<'_> {
         }
         let guessed = IssuerMetadata::of_defaults(&origin);
         guessed.map(|metadata| (metadata, true)).ok_or_else(|| self.not_discovered())
+    }
+
+    /// Checks that the server may name the addresses of its issuer.
+    fn check_endpoints(&self, metadata: &IssuerMetadata) -> Result<(), MetadataFlaw> {
+        match metadata.endpoints().find(|url| !self.requests.allows(url)) {
+            Some(url) => Err(MetadataFlaw::Private { address: shown(url) }),
+            None => Ok(()),
+        }
     }
 
     /// Requests a document; `None` if there is none at this address.

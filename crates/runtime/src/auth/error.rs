@@ -182,6 +182,12 @@ pub enum MetadataFlaw {
         /// The field.
         field: &'static str,
     },
+    /// A server on the internet names an address of this machine or of a private network.
+    #[error("it names the private address {address}")]
+    Private {
+        /// The address, without its query.
+        address: String,
+    },
     /// A required field is missing.
     #[error("`{field}` is missing")]
     Missing {

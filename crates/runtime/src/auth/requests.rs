@@ -52,6 +52,12 @@ impl OAuthRequests {
         Self { client, policy }
     }
 
+    /// Tells whether the server may name an address, as far as the address shows it. Names are looked
+    /// up when a request is sent; this is also for pages that the person opens.
+    pub(super) fn allows(&self, url: &Url) -> bool {
+        self.policy == AddressPolicy::Any || !is_near_literally(url)
+    }
+
     /// Requests a document. It has no secrets, so redirects are followed.
     pub(super) async fn get(&self, url: &Url) -> Result<OAuthResponse, SignInError> {
         let headers = HeaderMap::from_iter([(ACCEPT, JSON)]);
@@ -142,29 +148,37 @@ pub(super) fn safe_url(text: &str) -> Option<Url> {
     (is_secure && !has_user && url.fragment().is_none()).then_some(url)
 }
 
+/// Tells whether an address is of this machine or a private network.
+fn is_near_address(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    let is_private = match address {
+        IpAddr::V4(address) => address.is_private() || address.is_link_local(),
+        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+    };
+    is_private || address.is_loopback() || address.is_unspecified()
+}
+
+/// Tells whether the text of an address shows that it is on this machine or in a private network.
+fn is_near_literally(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => is_near_address(address.into()),
+        Some(Host::Ipv6(address)) => is_near_address(address.into()),
+        Some(Host::Domain(_)) => is_loopback(url),
+        None => true,
+    }
+}
+
 /// Tells whether a server is on this machine or in a private network.
 async fn is_near(server: &Url) -> bool {
-    let is_near = |address: IpAddr| {
-        let address = address.to_canonical();
-        let is_private = match address {
-            IpAddr::V4(address) => address.is_private() || address.is_link_local(),
-            IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
-        };
-        is_private || address.is_loopback()
-    };
-    match server.host() {
-        None => false,
-        Some(Host::Ipv4(address)) => is_near(address.into()),
-        Some(Host::Ipv6(address)) => is_near(address.into()),
-        Some(Host::Domain(_)) if is_loopback(server) => true,
-        Some(Host::Domain(name)) => {
-            let port = server.port_or_known_default().unwrap_or(443);
-            let lookup = tokio::net::lookup_host((name, port));
-            match tokio::time::timeout(LOOKUP_LIMIT, lookup).await {
-                Ok(Ok(mut found)) => found.any(|address| is_near(address.ip())),
-                _ => false,
-            }
-        }
+    let Some(Host::Domain(name)) = server.host() else { return is_near_literally(server) };
+    if is_loopback(server) {
+        return true;
+    }
+    let port = server.port_or_known_default().unwrap_or(443);
+    let lookup = tokio::net::lookup_host((name, port));
+    match tokio::time::timeout(LOOKUP_LIMIT, lookup).await {
+        Ok(Ok(mut found)) => found.any(|address| is_near_address(address.ip())),
+        _ => false,
     }
 }
 
@@ -187,6 +201,24 @@ mod tests {
         check("https://as.example/#x", false);
         check("https://a.example\\@b.example/", false);
         check("/token", false);
+    }
+
+    #[test]
+    fn a_server_on_the_internet_may_not_name_this_machine_or_a_private_network() {
+        let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
+        let check = |text: &str, expected: bool| {
+            let allows = |policy| {
+                let requests = OAuthRequests { client: client.clone(), policy };
+                requests.allows(&Url::parse(text).unwrap())
+            };
+            assert_eq!(allows(AddressPolicy::Public), expected, "{text}");
+            assert!(allows(AddressPolicy::Any), "{text}");
+        };
+        check("https://as.example/authorize", true);
+        check("https://192.0.2.7/authorize", true);
+        for near in ["http://localhost:8080/", "https://10.0.0.1/", "https://[::ffff:127.0.0.1]/"] {
+            check(near, false);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -18,8 +18,8 @@ use super::options::{OAuthSettings, SIGN_IN_LIMIT, SignInMethod, SignInOptions};
 use super::page::{RedirectTarget, SignInPage};
 use super::prompt::{SignInHost, SignInProgress};
 use super::registration::{Registration, configured_secret};
-use super::requests::OAuthRequests;
-use super::token::{ClientIdentity, IssuedToken};
+use super::requests::{OAuthRequests, shown};
+use super::token::{ClientIdentity, IssuedToken, is_scope};
 
 /// What a sign-in is for.
 pub(super) struct SignInRun<'a> {
@@ -64,7 +64,8 @@ impl SignInRun<'_> {
         let scopes = self.scopes(&discovery, kind);
         let plan = self.plan(&requests, &discovery, kind, &scopes).await?;
         let dpop = dpop_key(&discovery)?;
-        let resource = discovery.resource.clone().unwrap_or_else(|| self.resource.to_owned());
+        // The query may have keys, which are not for the issuer.
+        let resource = discovery.resource.clone().unwrap_or_else(|| shown(self.server));
         let context = TokenContext {
             requests: &requests,
             endpoint: &discovery.issuer.token_endpoint,
@@ -142,6 +143,7 @@ impl SignInRun<'_> {
         {
             scopes.push(offline.to_owned());
         }
+        scopes.retain(|scope| is_scope(scope));
         scopes
     }
 

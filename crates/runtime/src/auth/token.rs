@@ -181,10 +181,13 @@ pub(super) fn token(
 
 /// Splits scopes, without those that have forbidden characters.
 pub(super) fn valid_scopes(text: &str) -> Vec<String> {
-    let is_valid = |scope: &String| {
-        scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
-    };
-    split_scopes(text).into_iter().filter(is_valid).collect()
+    split_scopes(text).into_iter().filter(|scope| is_scope(scope)).collect()
+}
+
+/// Tells whether a text can be a scope (RFC 6749, appendix A.4).
+pub(super) fn is_scope(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
 impl ClientIdentity<'_> {

@@ -163,3 +163,51 @@ impl StoreAccess {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A keychain that is waiting for the person, or panics.
+    struct BrokenKeychain {
+        panics: bool,
+    }
+
+    impl CredentialStore for BrokenKeychain {
+        fn find(
+            &self,
+            _: &CredentialQuery<'_>,
+        ) -> Result<Option<StoredCredential>, CredentialStoreError> {
+            assert!(!self.panics, "a keychain that panics on purpose");
+            loop {
+                thread::park();
+            }
+        }
+
+        fn may_block(&self) -> bool {
+            true
+        }
+    }
+
+    async fn find(store: &StoreAccess) -> String {
+        let wanted = CredentialQuery::new(Some("id"), None, None);
+        store.find(wanted).await.unwrap_err().to_string()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_keychain_that_never_answers_ends_the_wait_and_then_fails_at_once() {
+        let store = StoreAccess::new(Arc::new(BrokenKeychain { panics: false }));
+        for _ in 0..MAX_WAITING {
+            assert_eq!(find(&store).await, "the credential store did not answer within 60s");
+        }
+        let began = Instant::now();
+        assert_eq!(find(&store).await, "the credential store does not answer");
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_keychain_that_panics_is_an_error() {
+        let store = StoreAccess::new(Arc::new(BrokenKeychain { panics: true }));
+        assert_eq!(find(&store).await, "the credential store failed");
+    }
+}

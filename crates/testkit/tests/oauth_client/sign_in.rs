@@ -1,8 +1,11 @@
 //! Signing in on a page and with a device code, and signing out.
 
-use wharf::auth::{BrowserState, Revocation, SignInMethod, SignInOptions, SignInProgress};
-use wharf::{Event, Status};
-use wharf_testkit::oauth::OAuthServerOptions;
+use wharf::auth::{
+    Browser, BrowserError, BrowserState, PageAddress, Revocation, SignInMethod, SignInOptions,
+    SignInProgress,
+};
+use wharf::{BoxFuture, Event, Status};
+use wharf_testkit::oauth::{Misbehavior, OAuthEndpoint, OAuthServerOptions};
 
 use super::world::{Person, SERVER, World, count_stored, now, sign_in};
 
@@ -48,6 +51,42 @@ async fn the_address_of_the_last_page_can_be_pasted() {
     let person = Person::pasting();
     sign_in(&world, &SignInOptions::default(), &person).await.unwrap();
     assert!(world.stored().is_some());
+}
+
+#[tokio::test]
+async fn a_browser_that_does_not_exist_leaves_the_address_to_paste() {
+    let world = World::new();
+    let person = Person::pasting();
+    let runtime = world.runtime().await;
+    let host = person.host().with_browser(NoBrowser);
+    runtime.sign_in(SERVER, &SignInOptions::default(), &host).await.unwrap();
+    let failed = person.steps().into_iter().any(|step| {
+        matches!(step, SignInProgress::OpenPage { browser: BrowserState::Failed(_), .. })
+    });
+    assert!(failed);
+    runtime.shutdown().await;
+}
+
+/// There is no browser.
+struct NoBrowser;
+
+impl Browser for NoBrowser {
+    fn open<'a>(&'a self, _: &'a PageAddress) -> BoxFuture<'a, Result<(), BrowserError>> {
+        Box::pin(std::future::ready(Err(BrowserError::new("no browser was found"))))
+    }
+}
+
+#[tokio::test]
+async fn a_scope_that_no_request_can_have_is_left_out() {
+    let options = OAuthServerOptions {
+        required_scope: Some("read".to_owned()),
+        ..OAuthServerOptions::default()
+    };
+    let world = World::with(options);
+    let edit = Misbehavior::edit(|challenge| challenge["scope"] = "läs read".into());
+    world.server.misbehave(OAuthEndpoint::Mcp, edit);
+    let signed_in = sign_in(&world, &SignInOptions::default(), &Person::default()).await.unwrap();
+    assert_eq!(signed_in.scopes, ["read"]);
 }
 
 #[tokio::test]
