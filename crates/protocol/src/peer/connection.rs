@@ -8,6 +8,7 @@ use std::future::Future;
 #[cfg(feature = "http")]
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 #[cfg(feature = "http")]
 use std::time::Duration;
 
@@ -32,12 +33,15 @@ use crate::transport::{ClientTransport, LineTransport, WriteError};
 pub(crate) struct ClientConnection {
     pub(crate) core: Arc<SessionCore>,
     pub(crate) transport: ClientTransport,
+    /// How many callers wait for a response, or have one that they have not taken yet.
+    callers: AtomicUsize,
     _stop_on_drop: DropGuard,
 }
 
 impl ClientConnection {
     pub(crate) fn new(core: Arc<SessionCore>, transport: ClientTransport) -> Self {
-        Self { _stop_on_drop: core.stop.clone().drop_guard(), core, transport }
+        let stop_on_drop = core.stop.clone().drop_guard();
+        Self { core, transport, callers: AtomicUsize::new(0), _stop_on_drop: stop_on_drop }
     }
 
     /// Ends the session and waits until all its tasks and processes have ended.
@@ -100,7 +104,7 @@ impl ClientConnection {
         request: ClientRequest<'_>,
     ) -> Result<Json, RequestError> {
         let ClientRequest { id, method, message, deadline, observer, cause, .. } = request;
-        let (answer, outstanding) = self
+        let answer = self
             .core
             .pending
             .insert(id, observer, DeadlineTimer::start(deadline))
@@ -108,8 +112,8 @@ impl ClientConnection {
         if let Some(cause) = cause {
             self.core.pending.set_cause(id, cause);
         }
-        let mut open_request = OpenRequest { connection: self, id, method, is_open: true };
-        if let Err(why) = lines.send(id, message, outstanding) {
+        let mut open_request = OpenRequest::new(self, id, method);
+        if let Err(why) = lines.send(id, message, open_request.callers) {
             return Err(Box::pin(self.request_error(why)).await);
         }
         // Only the caller itself removes an entry without an outcome.
@@ -131,7 +135,7 @@ impl ClientConnection {
         let timer = DeadlineTimer::start(request.deadline);
         let observer = std::mem::replace(&mut request.observer, Observer::None);
         let message = std::mem::take(&mut request.message);
-        let (answer, _) = self
+        let answer = self
             .core
             .pending
             .insert(id, observer, None)
@@ -139,8 +143,7 @@ impl ClientConnection {
         if let Some(cause) = request.cause.take() {
             self.core.pending.set_cause(id, cause);
         }
-        let mut open_request =
-            OpenRequest { connection: self, id, method: request.method, is_open: true };
+        let mut open_request = OpenRequest::new(self, id, request.method);
         let last_activity =
             || self.core.pending.last_activity(id).max(self.core.last_server_request());
         let outcome = match &self.transport {
@@ -220,9 +223,16 @@ struct OpenRequest<'a> {
     id: u64,
     method: &'a str,
     is_open: bool,
+    /// How many callers the connection had when this request began, with this one.
+    callers: usize,
 }
 
-impl OpenRequest<'_> {
+impl<'a> OpenRequest<'a> {
+    fn new(connection: &'a ClientConnection, id: u64, method: &'a str) -> Self {
+        let callers = connection.callers.fetch_add(1, Ordering::Relaxed) + 1;
+        Self { connection, id, method, is_open: true, callers }
+    }
+
     /// Cancels the request; `true` if it was certainly never sent.
     fn cancel(&mut self) -> bool {
         if !std::mem::take(&mut self.is_open) || !self.connection.core.pending.cancel(self.id) {
@@ -257,6 +267,7 @@ impl OpenRequest<'_> {
 
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
+        self.connection.callers.fetch_sub(1, Ordering::Relaxed);
         self.cancel();
     }
 }

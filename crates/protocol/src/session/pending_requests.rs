@@ -138,7 +138,7 @@ struct RequestTable {
 }
 
 impl PendingRequests {
-    /// Adds a request and returns how many are pending; fails if the session has ended.
+    /// Adds a request; fails if the session has ended.
     ///
     /// With `timer`, the table checks the deadline while [`PendingRequests::run_timer`] runs.
     pub(crate) fn insert(
@@ -146,7 +146,7 @@ impl PendingRequests {
         id: u64,
         observer: Observer,
         timer: Option<DeadlineTimer>,
-    ) -> Result<(oneshot::Receiver<RequestOutcome>, usize), Arc<SessionEnd>> {
+    ) -> Result<oneshot::Receiver<RequestOutcome>, Arc<SessionEnd>> {
         let (answer, receiver) = oneshot::channel();
         let mut table = self.table();
         if let Some(ended) = &table.ended {
@@ -168,7 +168,7 @@ impl PendingRequests {
                 cause: None,
             },
         );
-        Ok((receiver, table.entries.len()))
+        Ok(receiver)
     }
 
     /// Reports a timeout to each request whose deadline has passed. Cancel safe.
@@ -410,7 +410,7 @@ mod tests {
         id: u64,
         deadline: Deadline,
     ) -> oneshot::Receiver<RequestOutcome> {
-        pending.insert(id, Observer::None, DeadlineTimer::start(deadline)).unwrap().0
+        pending.insert(id, Observer::None, DeadlineTimer::start(deadline)).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
@@ -444,7 +444,7 @@ mod tests {
     async fn progress_extends_the_idle_limit() {
         let pending = PendingRequests::default();
         let timer = DeadlineTimer::start(Deadline { idle: 2 * SECOND, cap: 9 * SECOND });
-        let (answer, _) = pending.insert(1, Observer::Timer, timer).unwrap();
+        let answer = pending.insert(1, Observer::Timer, timer).unwrap();
         tokio::time::advance(SECOND).await;
         pending.note_progress(1, &Json::object());
         let answer = outcome_of(&pending, answer).await;
@@ -462,7 +462,7 @@ mod tests {
                 panic!("on purpose")
             }))
         };
-        let (_answer, _) = pending.insert(1, listener, None).unwrap();
+        let _answer = pending.insert(1, listener, None).unwrap();
         for _ in 0..2 {
             pending.note_progress(1, &Json::object());
         }

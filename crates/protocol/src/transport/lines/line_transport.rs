@@ -28,14 +28,12 @@ impl LineTransport {
         self.name
     }
 
-    /// Sends a request. `outstanding` is the number of requests without a response, with this one.
-    pub(crate) fn send(
-        &self,
-        id: u64,
-        message: Vec<u8>,
-        outstanding: usize,
-    ) -> Result<(), WriteError> {
-        let mode = if outstanding <= 1 { WriteMode::Immediate } else { WriteMode::Batched };
+    /// Sends a request. `callers` is the number of callers of the connection, with this one.
+    ///
+    /// A caller that has a response but was not resumed yet also counts: the responses to many
+    /// callers arrive together, and so their next requests are written together.
+    pub(crate) fn send(&self, id: u64, message: Vec<u8>, callers: usize) -> Result<(), WriteError> {
+        let mode = if callers <= 1 { WriteMode::Immediate } else { WriteMode::Batched };
         self.writer.write_line(Some(id), with_newline(message), mode)
     }
 
