@@ -1,6 +1,7 @@
 //! Adds `_meta` to the parameters of a request: progress token, log level and, in the modern era,
 //! the client info and capabilities.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{ProgressMode, RequestOptions};
@@ -59,7 +60,7 @@ impl MetaWriter {
         let meta = match &self.request_meta {
             Some(request_meta) => request_meta.with(&more),
             None if more.is_empty() => return envelope::request(id, method, params),
-            None => meta_object(&more),
+            None => Cow::Owned(meta_object(&more)),
         };
         let length = meta.as_str().len() + params.map_or(0, |params| params.as_str().len());
         let push_params = |text: &mut String| push_with_meta(text, params, &meta);
@@ -93,7 +94,7 @@ mod tests {
     fn a_modern_request_carries_client_info_and_log_level() {
         let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"io.modelcontextprotocol/logLevel":"debug","a":null,"progressToken":7}"#;
         check(Revision::LATEST, None, &format!("{{{meta}}}"));
-        check(Revision::LATEST, Some(r#"{"x":1}"#), &format!(r#"{{{meta},"x":1}}"#));
+        check(Revision::LATEST, Some(r#"{"x":1}"#), &format!(r#"{{"x":1,{meta}}}"#));
     }
 
     #[test]

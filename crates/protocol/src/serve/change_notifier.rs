@@ -162,7 +162,7 @@ mod tests {
         check(None, r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":7}}}"#);
         check(
             Some(r#"{"uri":"a:b","n":1.0}"#),
-            r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"uri":"a:b","n":1.0}}"#,
+            r#"{"uri":"a:b","n":1.0,"_meta":{"io.modelcontextprotocol/subscriptionId":7}}}"#,
         );
         check(
             Some(r#"{"uri":"a:b","_meta":{"x":1.50}}"#),

@@ -63,12 +63,14 @@ pub(crate) fn meta_object(entries: &[(&str, &str)]) -> Json {
 pub(crate) fn push_with_meta(text: &mut String, params: Option<&Json>, meta: &Json) {
     let params = object_text(params.map_or("{}", Json::as_str));
     // Most parameters have no `_meta`; a search is faster than reading the members.
-    let may_have_meta = META.find(params.as_bytes()).is_some() || params.contains('\\');
+    let may_have_meta = META.find(params.as_bytes()).is_some()
+        || memchr::memchr(b'\\', params.as_bytes()).is_some();
     let existing = if may_have_meta { scan::member(params, "_meta") } else { None };
     let Some(existing) = existing else {
-        text.push_str("{\"_meta\":");
-        text.push_str(meta.as_str());
-        return push_rest(text, params);
+        // Last, so that a reader finds the name and the arguments of a call first.
+        text.push_str(params.strip_suffix('}').unwrap_or("{").trim_end());
+        push_member(text, "_meta", meta.as_str());
+        return text.push('}');
     };
     let entries = meta.members();
     let entries = entries.iter().flat_map(Members::iter).map(|(key, value)| (key, value.get()));
@@ -158,12 +160,12 @@ mod tests {
     const OURS: &str = r#""progressToken":7,"io.modelcontextprotocol/logLevel":"info""#;
 
     #[test]
-    fn meta_is_added_first_and_all_other_bytes_stay() {
+    fn meta_is_added_last_and_all_other_values_stay() {
         check("{}", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
-        check("{ }", &format!(r#"{{"_meta":{{{OURS}}} }}"#));
+        check("{ }", &format!(r#"{{"_meta":{{{OURS}}}}}"#));
         check(
             r#"{ "b" : 1.50, "a":"é" }"#,
-            &format!(r#"{{"_meta":{{{OURS}}}, "b" : 1.50, "a":"é" }}"#),
+            &format!(r#"{{ "b" : 1.50, "a":"é","_meta":{{{OURS}}}}}"#),
         );
     }
 
@@ -184,7 +186,7 @@ mod tests {
     fn a_nested_meta_member_is_not_changed() {
         check(
             r#"{"arguments":{"_meta":1},"text":"_meta"}"#,
-            &format!(r#"{{"_meta":{{{OURS}}},"arguments":{{"_meta":1}},"text":"_meta"}}"#),
+            &format!(r#"{{"arguments":{{"_meta":1}},"text":"_meta","_meta":{{{OURS}}}}}"#),
         );
     }
 
@@ -244,7 +246,7 @@ mod tests {
             let inner = serde_json::to_string(&value).unwrap();
             let text = format!("{{ \"x\" : {inner} }}");
             let written = with_meta(Some(&text.parse().unwrap()), &[("b", "1")]);
-            prop_assert_eq!(written.as_str(), format!("{{\"_meta\":{{\"b\":1}}, \"x\" : {inner} }}"));
+            prop_assert_eq!(written.as_str(), format!("{{ \"x\" : {inner},\"_meta\":{{\"b\":1}}}}"));
         }
     }
 }

@@ -142,7 +142,7 @@ async fn a_subscription_is_a_stream_that_begins_with_the_accepted_filter() {
     let mut listening = web.post(&body, &[VERSION, ("mcp-method", "subscriptions/listen")]).await;
     assert_eq!(
         listening.event().await.unwrap().1,
-        r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":5},"notifications":{"toolsListChanged":true}}}"#
+        r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":5}}}"#
     );
     test.wait_for("listening 5").await;
     assert_eq!(call(&web, "change", "{}").await.status(), 200);

@@ -90,7 +90,7 @@ async fn a_subscription_is_acknowledged_filtered_and_ended() {
     let wanted = r#""notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["test://watched"]}"#;
     client.check(
         &modern(5, "subscriptions/listen", wanted, "{}"),
-        r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":5},"notifications":{"toolsListChanged":true,"resourceSubscriptions":["test://watched"]}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["test://watched"]},"_meta":{"io.modelcontextprotocol/subscriptionId":5}}}"#,
     )
     .await;
     client.check(
@@ -100,7 +100,7 @@ async fn a_subscription_is_acknowledged_filtered_and_ended() {
     .await;
     assert_eq!(
         client.receive().await,
-        r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":5},"uri":"test://watched"}}"#
+        r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://watched","_meta":{"io.modelcontextprotocol/subscriptionId":5}}}"#
     );
     assert!(client.receive().await.contains("changed"));
 

@@ -1,5 +1,7 @@
 //! The `_meta` of every request since 2026-07-28: revision, client capabilities, client info.
 
+use std::borrow::Cow;
+
 use super::{ClientCapabilities, ClientInfo};
 use crate::Json;
 use crate::era::Revision;
@@ -34,12 +36,12 @@ impl RequestMeta {
     }
 
     /// Returns the object `_meta` with more entries.
-    pub(crate) fn with(&self, more: &[(&str, &str)]) -> Json {
+    pub(crate) fn with(&self, more: &[(&str, &str)]) -> Cow<'_, Json> {
         if more.is_empty() {
-            return self.object.clone();
+            return Cow::Borrowed(&self.object);
         }
         let ours = self.entries.iter().map(|(key, value)| (*key, value.as_str()));
-        meta_object(&ours.chain(more.iter().copied()).collect::<Vec<_>>())
+        Cow::Owned(meta_object(&ours.chain(more.iter().copied()).collect::<Vec<_>>()))
     }
 }
 
@@ -54,7 +56,7 @@ mod tests {
         let params: Json = r#"{"name":"a"}"#.parse().unwrap();
         assert_eq!(
             meta.apply(Some(&params), &[("progressToken", "7")]).as_str(),
-            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"progressToken":7},"name":"a"}"#
+            r#"{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n","version":"1"},"progressToken":7}}"#
         );
     }
 }
