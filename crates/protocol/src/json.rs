@@ -291,13 +291,12 @@ impl<'de> Deserialize<'de> for Json {
 
 /// Appends a string as JSON.
 pub(crate) fn push_string(text: &mut String, value: &str) {
-    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    if value.bytes().any(needs_escape) {
-        text.push_str(&Value::from(value).to_string());
-    } else {
+    if scan::is_plain(value) {
         text.push('"');
         text.push_str(value);
         text.push('"');
+    } else {
+        text.push_str(&Value::from(value).to_string());
     }
 }
 

@@ -399,6 +399,13 @@ fn special_marks(block: &[u8; BLOCK]) -> [u64; BLOCK / 8] {
     words
 }
 
+/// Tells whether a text needs no escapes as a JSON string.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let (eights, rest) = text.as_bytes().as_chunks();
+    eights.iter().all(|eight| special_bytes(u64::from_le_bytes(*eight)) == 0)
+        && !rest.iter().any(|byte| matches!(byte, b'"' | b'\\' | ..0x20))
+}
+
 /// Marks quotes, backslashes and control characters.
 ///
 /// Only the lowest mark, which is the first such character, is exact; the others may be wrong.

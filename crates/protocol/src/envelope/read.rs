@@ -205,20 +205,29 @@ impl<'a> Envelope<'a> {
         let mut envelope = Self::default();
         let mut members = scan::members(text);
         for (key, value) in &mut members {
-            // Only keys with escapes need decoding, and they are rare.
-            let unescaped = if key.contains('\\') { decode_string(key) } else { None };
-            let place = match unescaped.as_deref().unwrap_or(&key[1..key.len() - 1]) {
-                "id" => &mut envelope.id,
-                "method" => &mut envelope.method,
-                "params" => &mut envelope.params,
-                "result" => &mut envelope.result,
-                "error" => &mut envelope.error,
-                "jsonrpc" => &mut envelope.version,
-                _ => continue,
-            };
-            envelope.repeats |= place.replace(value).is_some();
+            // Only a key that seems unknown is decoded: it may have escapes, which are rare.
+            if !envelope.set(&key[1..key.len() - 1], value)
+                && let Some(Cow::Owned(unescaped)) = decode_string(key)
+            {
+                envelope.set(&unescaped, value);
+            }
         }
         members.is_complete().then_some(envelope)
+    }
+
+    /// Sets a member; `false` if it is unknown.
+    fn set(&mut self, key: &str, value: &'a str) -> bool {
+        let place = match key {
+            "id" => &mut self.id,
+            "method" => &mut self.method,
+            "params" => &mut self.params,
+            "result" => &mut self.result,
+            "error" => &mut self.error,
+            "jsonrpc" => &mut self.version,
+            _ => return false,
+        };
+        self.repeats |= place.replace(value).is_some();
+        true
     }
 
     fn add_violations(&self, id: Option<&Id>, violations: &mut Vec<EnvelopeViolation>) {

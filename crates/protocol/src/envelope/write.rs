@@ -66,7 +66,9 @@ fn start_message(content: usize) -> String {
 }
 
 fn push_id(text: &mut String, id: impl Display) {
-    push(text, format_args!(",\"id\":{id}"));
+    text.push_str(",\"id\":");
+    // For an integer, this is several times faster than formatting it into the text.
+    text.push_str(&id.to_string());
 }
 
 fn push_method_and_params(

@@ -119,6 +119,9 @@ impl Hasher for IdHasher {
     }
 }
 
+/// A map from the ids of requests.
+type ById<T> = HashMap<u64, T, BuildHasherDefault<IdHasher>>;
+
 /// All requests of a session that have no response yet.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
@@ -129,9 +132,9 @@ pub(crate) struct PendingRequests {
 
 #[derive(Default)]
 struct RequestTable {
-    entries: HashMap<u64, PendingEntry, BuildHasherDefault<IdHasher>>,
+    entries: ById<PendingEntry>,
     /// The requests that were cancelled last, each with the time and the cause.
-    cancelled: HashMap<u64, (Instant, Option<RequestCause>)>,
+    cancelled: ById<(Instant, Option<RequestCause>)>,
     ended: Option<Arc<SessionEnd>>,
     /// When to check for requests that have timed out; there may be none by then.
     next_check: Option<Instant>,

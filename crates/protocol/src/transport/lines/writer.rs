@@ -22,6 +22,8 @@ use crate::transport::process::Stdin;
 
 /// How many bytes may be queued for a server that does not read.
 const MAX_QUEUED_BYTES: usize = 64 << 20;
+/// The space to reserve when a second line is queued: more are likely to follow.
+const BATCH_SPACE: usize = 32 << 10;
 /// The queue's memory is released if it had space for more lines than this.
 const KEPT_CAPACITY: usize = 256;
 
@@ -258,6 +260,9 @@ impl WriteQueue {
         if self.buffer.is_empty() {
             self.buffer = line;
         } else {
+            if self.lines.len() == 2 {
+                self.buffer.reserve(line.len().max(BATCH_SPACE));
+            }
             self.buffer.extend_from_slice(&line);
         }
     }

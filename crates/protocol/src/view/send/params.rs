@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::{ClientCapabilities, ClientInfo, Object, encode, object, string};
 use crate::Json;
 use crate::era::Revision;
-use crate::view::meta::with_members;
+use crate::json::push_string;
+use crate::view::meta::{push_member, with_members};
 use crate::view::notification::LogLevel;
 use crate::view::subscription_filter::SubscriptionFilter;
 
@@ -31,13 +32,24 @@ pub fn page(cursor: Option<&str>) -> Json {
 }
 
 /// Writes the parameters of `tools/call`; `as_task` (2025-11-25) is the time to live of the task.
+///
+/// Written directly, because every call passes here, and the arguments may be long.
 pub fn call_tool(name: &str, arguments: Option<&Object>, as_task: Option<Duration>) -> Json {
-    let millis = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-    object([
-        ("name", Some(string(name))),
-        ("arguments", arguments.map(|it| it.as_json().clone())),
-        ("task", as_task.map(|ttl| object([("ttl", Some(encode(&millis(ttl))))]))),
-    ])
+    const FRAME: usize = r#"{"name":"","arguments":}"#.len();
+    let arguments = arguments.map_or("", |arguments| arguments.as_json().as_str());
+    // Usually the exact length, with which the text becomes a `Json` without another allocation.
+    let mut text = String::with_capacity(FRAME + name.len() + arguments.len());
+    text.push_str("{\"name\":");
+    push_string(&mut text, name);
+    if !arguments.is_empty() {
+        push_member(&mut text, "arguments", arguments);
+    }
+    if let Some(ttl) = as_task {
+        let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        push_member(&mut text, "task", &format!("{{\"ttl\":{millis}}}"));
+    }
+    text.push('}');
+    Json::trusted(text)
 }
 
 /// Writes the parameters of `resources/read`, `resources/subscribe`, `resources/unsubscribe` and
