@@ -100,7 +100,7 @@ impl AttemptsFile {
     /// Writes attempts in the order in which they ended, unless all are redundant. An error is only
     /// logged.
     pub(crate) fn store(&self, lock: &FolderLock<'_>, attempts: &[(RecordKey, LastAttempt)]) {
-        let Some(file) = &self.file else { return };
+        let Some(file) = self.file.as_ref().filter(|_| !attempts.is_empty()) else { return };
         let known = self.load();
         // Several commands in a row must not rewrite the same records each time.
         let is_known = |(key, attempt): &(RecordKey, LastAttempt)| {

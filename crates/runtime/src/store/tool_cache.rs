@@ -150,7 +150,7 @@ impl ToolCache {
     /// Writes records that differ from the stored ones, and removes those that are too old or too
     /// many. An error is only logged.
     pub(crate) fn store(&self, lock: &FolderLock<'_>, servers: &[(RecordKey, CachedServer)]) {
-        let Some(file) = &self.file else { return };
+        let Some(file) = self.file.as_ref().filter(|_| !servers.is_empty()) else { return };
         let keyed = servers.iter().filter_map(|(key, server)| {
             Some((self.record_key(key)?, server.to_record(&key.server)))
         });
