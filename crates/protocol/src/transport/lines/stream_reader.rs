@@ -17,7 +17,8 @@ use super::line_buffer::LineBuffer;
 const SHARED: usize = 64 << 10;
 
 thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SHARED]);
+    /// Its length stays 0, so that only the part that is read into takes up memory.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(SHARED));
 }
 
 /// Waits for more output and returns how many bytes were read; 0 at the end of the stream.
@@ -41,7 +42,7 @@ fn poll_shared(
     lines: &mut LineBuffer,
 ) -> Poll<io::Result<usize>> {
     BUFFER.with_borrow_mut(|buffer| {
-        let mut room = ReadBuf::new(buffer);
+        let mut room = ReadBuf::uninit(buffer.spare_capacity_mut());
         ready!(Pin::new(stream).poll_read(context, &mut room))?;
         lines.feed(room.filled(), room.remaining() == 0);
         Poll::Ready(Ok(room.filled().len()))
