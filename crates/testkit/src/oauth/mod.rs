@@ -25,7 +25,7 @@ mod server;
 mod state;
 mod token;
 
-pub use browser::{AuthorizationRedirect, visit};
+pub use browser::{AuthorizationRedirect, TestBrowser, visit};
 pub use misbehavior::{Misbehavior, OAuthEndpoint};
 pub use options::{OAuthServerOptions, RegisteredClient};
 pub use request::{OAuthParty, OAuthRequest};

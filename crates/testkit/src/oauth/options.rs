@@ -29,6 +29,8 @@ pub struct OAuthServerOptions {
     pub refresh_tokens: bool,
     /// Whether authorization responses have `iss`.
     pub sends_issuer: bool,
+    /// Whether the resource demands a token; without it, everybody may use it.
+    pub demands_token: bool,
     /// The scope that each request to the resource needs.
     pub required_scope: Option<String>,
     /// The scopes that calls of some tools need in addition: name of the tool, scope.
@@ -57,6 +59,7 @@ impl Default for OAuthServerOptions {
             access_token_lifetime: Duration::from_secs(3600),
             refresh_tokens: true,
             sends_issuer: true,
+            demands_token: true,
             required_scope: None,
             tool_scopes: Vec::new(),
             scopes_supported: Vec::new(),

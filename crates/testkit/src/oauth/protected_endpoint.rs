@@ -35,6 +35,9 @@ pub(super) async fn serve(
 
 /// Checks the token; returns the status and the parameters of the challenge.
 fn check(shared: &OAuthShared, request: &OAuthRequest) -> Result<(), (u16, Value)> {
+    if !shared.options.demands_token {
+        return Ok(());
+    }
     let mut challenge = json!({});
     if shared.options.has_resource_metadata {
         challenge["resource_metadata"] = json!(shared.addresses.resource_metadata());
