@@ -106,8 +106,8 @@ pub use call_record::{CallRecord, CallSink};
 pub use client_features::{ClientFeatures, ElicitationRequest, Elicitor, Sampler, SamplingRequest};
 pub use connections::{CatalogChanges, ConnectionInfo, ServerSnapshot, Snapshot};
 pub use credentials::{
-    CredentialLock, CredentialQuery, CredentialStorage, CredentialStore, CredentialStoreError,
-    FileCredentials, MemoryCredentials, StoredCredential, UserCredentials,
+    CredentialLock, CredentialPlaces, CredentialQuery, CredentialStorage, CredentialStore,
+    CredentialStoreError, FileCredentials, MemoryCredentials, StoredCredential, UserCredentials,
 };
 pub use earlier_runs::{EarlierRun, earlier_runs, start_folders};
 pub use event::{Event, Events, MissedEvents, TimedEvent};

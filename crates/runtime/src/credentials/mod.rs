@@ -20,4 +20,4 @@ pub(crate) use self::store::without_query;
 pub use self::store::{
     CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
 };
-pub use self::user::{CredentialStorage, UserCredentials};
+pub use self::user::{CredentialPlaces, CredentialStorage, UserCredentials};

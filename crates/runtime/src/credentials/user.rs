@@ -4,6 +4,7 @@
 //! a run asks it only for a server whose credential is there. The access token of a short-lived
 //! credential is in both: while it is valid, nothing else is needed (decision 0018).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,10 @@ impl CredentialStorage {
     }
 }
 
+/// Where the secrets of stored credentials are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialPlaces(BTreeMap<String, Option<String>>);
+
 /// The store of the user: `credentials.json` in Wharf's folder, and the keychain of the system.
 #[derive(Clone)]
 pub struct UserCredentials {
@@ -70,6 +75,9 @@ impl UserCredentials {
 
     /// Tells whether the keychain can be opened; the error says why not. Blocks for a while.
     pub fn check_keychain(&self) -> Result<(), CredentialStoreError> {
+        if self.storage == CredentialStorage::Automatic && !self.may_have_keychain() {
+            return Err(CredentialStoreError::new("there is no keychain in this session"));
+        }
         self.keychain().map(drop).map_err(Into::into)
     }
 
@@ -92,6 +100,38 @@ impl UserCredentials {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Returns where everything is now, for [`settle`](Self::settle). An unreadable store counts as
+    /// empty.
+    pub fn places(&self) -> CredentialPlaces {
+        let stored = Credentials::load(&self.env).unwrap_or_default();
+        let entry = |id: &str| stored.keychain_entry(id).map(str::to_owned);
+        let places = stored.summaries().into_iter().map(|one| (one.id.clone(), entry(&one.id)));
+        CredentialPlaces(places.collect())
+    }
+
+    /// Moves tokens that code which knows only the file has written since then to where they belong:
+    /// new ones as the setting says, others to where they were. Blocks for a while.
+    pub fn settle(&self, before: &CredentialPlaces) -> Result<(), CredentialStoreError> {
+        let stored = Credentials::load(&self.env)?;
+        for one in stored.summaries().into_iter().filter(|one| !one.is_in_keychain) {
+            let Some(credential) = stored.get(&one.id) else { continue };
+            match (before.0.get(&one.id), self.storage) {
+                (Some(None), _) | (None, CredentialStorage::File) => {}
+                (Some(entry), _) => self.put_into_keychain(&one.id, &credential, entry.clone())?,
+                (None, CredentialStorage::Keychain) => {
+                    self.put_into_keychain(&one.id, &credential, None)?;
+                }
+                (None, CredentialStorage::Automatic) if self.may_have_keychain() => {
+                    if let Err(error) = self.put_into_keychain(&one.id, &credential, None) {
+                        tracing::debug!(%error, "the token stays in the file");
+                    }
+                }
+                (None, CredentialStorage::Automatic) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Tells whether `Automatic` may look for a keychain: not in a simulated system, and on Linux only
@@ -387,6 +427,24 @@ mod tests {
         assert_eq!(world.store.relocate("one", CredentialStorage::File), Ok(true));
         assert_eq!(world.find().credential, credential);
         assert!(!world.file().contains("keychain") && !world.store.may_block());
+    }
+
+    #[test]
+    fn a_token_that_was_written_to_the_file_is_moved_to_where_it_belongs() {
+        let world = fixture(CredentialStorage::Keychain);
+        let write = |id: &str| {
+            let fixed = Credential::bearer(RESOURCE, Secret::new("hunter-fixed"));
+            world.store.change(|stored| stored.set(id, &fixed)).unwrap();
+        };
+        let before = world.store.places();
+        write("new");
+        world.store.settle(&before).unwrap();
+        assert!(!world.file().contains("hunter"));
+        let (before, entry) = (world.store.places(), world.file());
+        write("new");
+        world.store.settle(&before).unwrap();
+        assert_eq!(world.file(), entry, "the same entry of the keychain is used again");
+        assert_eq!(world.find().credential.token.expose(), "hunter-fixed");
     }
 
     #[test]
