@@ -95,6 +95,10 @@ impl Registration<'_> {
         if let Some(redirect) = self.redirect_uri {
             request["redirect_uris"] = json!([redirect]);
             request["response_types"] = json!(["code"]);
+        } else {
+            // Without them, an issuer expects a client with redirects (RFC 7591, section 2).
+            request["redirect_uris"] = json!([]);
+            request["response_types"] = json!([]);
         }
         if !self.scopes.is_empty() {
             request["scope"] = self.scopes.join(" ").into();
