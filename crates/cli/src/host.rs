@@ -1,5 +1,5 @@
 //! Reads the process's surroundings: arguments, environment variables, folders, and which streams
-//! are a terminal.
+//! are a terminal. Opens the person's browser, which the same variables select.
 //!
 //! Only this file reads them, once; all other code gets plain values. [`Env::of_process`] reads
 //! variables and folders.
@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use webbrowser::{Browser, BrowserOptions};
 use wharf_config::Env;
 
 /// The environment and the terminal of this run.
@@ -51,6 +52,26 @@ pub(crate) fn wants_backtrace() -> bool {
 /// Returns the path of this program, so that it can be started again as a built-in server.
 pub(crate) fn program() -> Option<PathBuf> {
     env::current_exe().ok()
+}
+
+/// Opens an address in the person's browser, without a shell. Waits for browsers that run in the
+/// terminal; the others are only started.
+pub(crate) fn open_page(address: &str) -> Result<(), String> {
+    if !has_screen() {
+        return Err("there is no graphical session, and BROWSER is not set".to_owned());
+    }
+    let options = BrowserOptions::new().with_suppress_output(true).clone();
+    webbrowser::open_browser_with_options(Browser::Default, address, &options)
+        .map_err(|error| error.to_string())
+}
+
+/// Tells whether a browser could appear. Without a screen a Linux system may start a browser in the
+/// terminal, on top of what is printed there.
+fn has_screen() -> bool {
+    const SIGNS: [&str; 4] = ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"];
+    let is_set = |name: &OsString| SIGNS.iter().any(|sign| name == sign);
+    cfg!(not(target_os = "linux"))
+        || env::vars_os().any(|(name, value)| is_set(&name) && !value.is_empty())
 }
 
 /// Reads the environment of the process.

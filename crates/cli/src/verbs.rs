@@ -6,9 +6,10 @@
 use clap::Subcommand;
 
 use crate::commands::{
-    Exit, Failure, Invocation, add, add_json, cache, call, complete, completions, config, disable,
-    doctor, enable, explain, export, get, import, list, logs, man, mcp, prompt, prompts, read,
-    reconnect, remove, resources, status, test, tools, trust, untrust,
+    Exit, Failure, Invocation, add, add_json, cache, call, complete, completions, config,
+    credentials, disable, doctor, enable, explain, export, get, import, list, login, logout, logs,
+    man, mcp, prompt, prompts, read, reconnect, remove, resources, status, test, tools, trust,
+    untrust,
 };
 
 macro_rules! verbs {
@@ -57,6 +58,13 @@ verbs! {
         "read" Read(read::ReadArgs),
         "prompt" Prompt(prompt::PromptArgs),
         "reconnect" Reconnect(reconnect::ReconnectArgs),
+    }
+    "Sign in" {
+        #[command(visible_alias = "reauth")]
+        "login" Login(login::LoginArgs),
+        #[command(visible_alias = "unauth")]
+        "logout" Logout(logout::LogoutArgs),
+        "credentials" Credentials(credentials::CredentialsArgs),
     }
     "Manage" {
         "add-json" AddJson(add_json::AddJsonArgs),

@@ -86,6 +86,9 @@ pub struct CatalogServerView<'a> {
     /// The error of the last attempt to connect; set by the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
+    /// Whether a credential is stored for it: `stored` or `expired`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credential: Option<&'static str>,
     /// Approvals granted in another program, which are not applied.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub hints: &'a [String],
@@ -187,6 +190,7 @@ impl<'a> CatalogServerView<'a> {
             duplicate_of: server.duplicate_of.as_ref(),
             tools_known: None,
             last_error: None,
+            credential: None,
             hints: &definition.hints,
             problems: &server.problems,
         }

@@ -4,6 +4,7 @@
 use clap::Args;
 use wharf_config::manage::{self, AddRequest, ManageError};
 
+use super::credentials;
 use super::probe::ProbeArgs;
 use super::server_args::{ParsedServer, ServerArgs};
 use super::server_change::{self, ScopeArg, report_change, scope_or_default};
@@ -78,6 +79,11 @@ fn replace_token(args: &AddArgs, invocation: &Invocation) -> Result<Exit, Failur
         return Err(no_server());
     }
     let token = args.server.token(&args.name, invocation)?.ok_or_else(no_server)?;
+    let store = credentials::store_of_settings(invocation);
+    let places = store.places();
     let result = manage::set_token(&invocation.env, &args.name, scope, &token);
+    if result.is_ok() {
+        store.settle(&places).map_err(Failure::CredentialStore)?;
+    }
     report_change(&args.name, result.and_then(|done| done.ok_or_else(missing)), invocation)
 }

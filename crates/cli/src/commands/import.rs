@@ -3,6 +3,7 @@
 use clap::Args;
 use wharf_config::manage;
 
+use super::credentials;
 use super::transfer::{self, TokenHandling, TransferArgs};
 use super::{Exit, Failure, Invocation};
 
@@ -32,5 +33,9 @@ pub(crate) struct ImportArgs {
 pub(crate) fn run(args: &ImportArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let copy = |request: &manage::TransferRequest| manage::import(&invocation.env, request);
     let tokens = if args.store_tokens { TokenHandling::Store } else { TokenHandling::Offer };
-    transfer::run(&args.from, tokens, &args.transfer, invocation, copy)
+    let store = credentials::store_of_settings(invocation);
+    let places = store.places();
+    let exit = transfer::run(&args.from, tokens, &args.transfer, invocation, copy)?;
+    store.settle(&places).map_err(Failure::CredentialStore)?;
+    Ok(exit)
 }

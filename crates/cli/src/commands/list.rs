@@ -13,6 +13,7 @@ use wharf_config::{Catalog, DefinitionState, Env, Level, Server, Source};
 use super::catalog_history::CatalogHistory;
 use super::defaults;
 use super::invocation::{count_state, count_states, format_counts};
+use super::server_credential::{CredentialState, ServerCredentials};
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Paint, Table, phrase, print_json, style, time_ago};
 
@@ -45,9 +46,15 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let catalog = ManuallyDrop::new(invocation.load()?);
     let (ui, env) = (&invocation.ui, &invocation.env);
     let history = CatalogHistory::load(&catalog, invocation);
+    let (credentials, now) = (ServerCredentials::load(env), SystemTime::now());
     if ui.json {
         let mut listing = CatalogView::of(&catalog, args.all);
         for server in &mut listing.servers {
+            let winner = catalog.winner(server.name.as_str());
+            let state = winner
+                .filter(|_| server.shadowed_by.is_none())
+                .map(|server| credentials.state(server, now));
+            server.credential = state.and_then(CredentialState::stored_word);
             server.tools_known = history.tools(server);
             server.last_error = history.last_failure(server).and_then(|last| last.error.clone());
         }
@@ -70,6 +77,11 @@ pub(crate) fn run(args: &ListArgs, invocation: &Invocation) -> Result<Exit, Fail
     let failures: Vec<_> = tried.filter_map(|(server, last)| Some((server, last?))).collect();
     for (server, last) in &failures {
         ui.notice(&failed(server, last));
+    }
+    for server in listed.iter().filter(|server| server.state == DefinitionState::Enabled) {
+        if credentials.state(server, now) == CredentialState::Expired {
+            ui.notice(&expired(server));
+        }
     }
     ui.notice(&summary(&catalog, failures.len(), args.all));
     defaults::print_notice(&catalog, env, ui);
@@ -157,6 +169,13 @@ fn failed(server: &Server, last: &LastAttempt) -> String {
         "{label} {quoted}: its last attempt failed {ago}: {why} (`wharf test {}`)",
         phrase::word(name)
     )
+}
+
+/// Formats the warning about a credential that has expired for good.
+fn expired(server: &Server) -> String {
+    let name = server.definition.name.as_str();
+    let (label, quoted) = (style::warning("warning:"), phrase::quoted(name));
+    format!("{label} {quoted}: its sign-in has expired (`wharf login {}`)", phrase::word(name))
 }
 
 /// Counts the servers by state, on one line. A server whose last attempt failed counts as `failed`,

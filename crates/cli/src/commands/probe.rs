@@ -12,6 +12,7 @@ use wharf_config::text::clean;
 use wharf_config::{Catalog, DefinitionState, Server};
 
 use super::failure::tip;
+use super::sign_in::SignIn;
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, style};
 
@@ -74,9 +75,11 @@ pub(super) fn run(
         spec.timeouts.connect = Some(milliseconds);
     }
     let mut probe = None;
-    let work = async |runtime: &Runtime| runtime.wait_for(&done.name).await;
-    let probed = connect::with_servers(invocation, &catalog, work, |result| {
-        probe = Some(ProbeResult::of(&done.name, result));
+    let work = async |runtime: &Runtime, person: &SignIn<'_>| {
+        person.retry(runtime, async || runtime.wait_for(&done.name).await).await
+    };
+    let probed = connect::with_sign_in(invocation, &catalog, work, |result| {
+        probe = Some(ProbeResult::of(&done.name, result?));
         Ok(Exit::Success)
     });
     match probed {

@@ -9,6 +9,7 @@ use wharf_config::secret::names_a_secret;
 use wharf_config::text::clean;
 use wharf_config::{DefinitionState, Env};
 
+use super::credentials;
 use super::probe::{self, ProbeArgs, ProbeResult};
 use super::report::ErrorReport;
 use super::{Exit, Failure, Invocation};
@@ -46,7 +47,12 @@ pub(crate) fn add(
 ) -> Result<Exit, Failure> {
     let name = request.name.clone();
     let literals = literal_secrets(&request.entry, &invocation.env);
+    let store = credentials::store_of_settings(invocation);
+    let places = store.places();
     let mut result = manage::add(&invocation.env, request);
+    if result.is_ok() {
+        store.settle(&places).map_err(Failure::CredentialStore)?;
+    }
     if let Ok(done) = &mut result {
         if is_off(&name, invocation) {
             let word = phrase::word(&name);

@@ -7,10 +7,11 @@ use serde::Serialize;
 use wharf::LastAttempt;
 use wharf_config::text::clean;
 use wharf_config::time::rfc3339;
-use wharf_config::{Catalog, Credentials, DefinitionState, Server};
+use wharf_config::{Catalog, DefinitionState};
 
 use super::catalog_history::CatalogHistory;
 use super::invocation::{count_states, format_counts};
+use super::server_credential::{CredentialState, ServerCredentials, describe, expires_at};
 use super::start_check::StartChecker;
 use super::{Exit, Failure, Invocation};
 use crate::ui::{Cell, Column, Table, phrase, print_json, style, time_ago};
@@ -40,11 +41,17 @@ struct StatusJson<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ServerStatusJson<'a> {
     name: &'a str,
     transport: &'static str,
     status: String,
-    credential: &'static str,
+    credential: CredentialState,
+    #[serde(skip)]
+    credential_text: Option<String>,
+    /// When it expires for good; in UTC, in the format of RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential_expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<LastAttemptJson<'a>>,
 }
@@ -71,8 +78,7 @@ impl<'a> LastAttemptJson<'a> {
 pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, Failure> {
     let catalog = invocation.load()?;
     let (ui, env) = (&invocation.ui, &invocation.env);
-    // An unreadable store counts as empty here; `doctor` reports what is wrong with it.
-    let credentials = Credentials::load(env).unwrap_or_default();
+    let credentials = ServerCredentials::load(env);
     let history = CatalogHistory::load(&catalog, invocation);
     let now = SystemTime::now();
     let enabled =
@@ -89,7 +95,9 @@ pub(crate) fn run(_args: &StatusArgs, invocation: &Invocation) -> Result<Exit, F
             name: server.definition.name.as_str(),
             transport: server.transport.map_or("unknown", |kind| kind.word()),
             status: if has_failed { FAILED.to_owned() } else { launch.to_string() },
-            credential: credential(server, &credentials),
+            credential: credentials.state(server, now),
+            credential_text: credentials.find(server).map(|one| describe(one, now)),
+            credential_expires_at: credentials.find(server).and_then(expires_at),
             last: last.map(|attempt| LastAttemptJson::of(attempt, now)),
         });
     }
@@ -125,11 +133,17 @@ fn table(answer: &StatusJson<'_>) -> Table {
             Cell::painted(phrase::name(server.name), style::strong),
             Cell::plain(server.transport),
             Cell::painted(clean(&server.status), paint),
-            Cell::painted(server.credential, style::faint),
+            credential(server),
             last(server.last.as_ref()),
         ]);
     }
     table
+}
+
+fn credential(server: &ServerStatusJson<'_>) -> Cell {
+    let text = clean(server.credential_text.as_deref().unwrap_or("none"));
+    let is_expired = server.credential == CredentialState::Expired;
+    Cell::painted(text, if is_expired { style::bad } else { style::faint })
 }
 
 fn last(last: Option<&LastAttemptJson<'_>>) -> Cell {
@@ -153,13 +167,4 @@ fn others(catalog: &Catalog) -> Option<String> {
     let states = [DefinitionState::Untrusted, DefinitionState::Invalid, DefinitionState::Disabled];
     let counted = format_counts(count_states(catalog, &states));
     (!counted.is_empty()).then(|| format!("Not checked: {} (`wharf list`).", counted.join(", ")))
-}
-
-fn credential(server: &Server, credentials: &Credentials) -> &'static str {
-    let auth = server.definition.fields.auth.as_ref();
-    let id = auth.and_then(|auth| auth.credential_id.as_deref());
-    match id.and_then(|id| credentials.get(id)) {
-        Some(_) => "stored",
-        None => "none",
-    }
 }

@@ -10,6 +10,7 @@ use wharf_config::Problem;
 use wharf_config::text::clean;
 
 use super::failure::tip;
+use super::sign_in::SignIn;
 use super::trace::{Trace, TraceLineJson};
 use super::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, phrase, print_json, style};
@@ -91,9 +92,11 @@ pub(crate) fn run(args: &TestArgs, invocation: &Invocation) -> Result<Exit, Fail
         // It is set only here.
         let _first = invocation.trace.set(Trace::default());
     }
-    let work = async |runtime: &Runtime| runtime.wait_for(&args.name).await;
-    let outcome = connect::with_servers(invocation, &catalog, work, |result| {
-        show(&args.name, transport, result, invocation)
+    let work = async |runtime: &Runtime, person: &SignIn<'_>| {
+        person.retry(runtime, async || runtime.wait_for(&args.name).await).await
+    };
+    let outcome = connect::with_sign_in(invocation, &catalog, work, |result| {
+        show(&args.name, transport, result?, invocation)
     });
     // After an interruption the trace shows how far the connection got.
     print_trace(invocation);

@@ -217,7 +217,15 @@ impl Ui {
 
     /// Asks a yes/no question without blocking the thread. Cancel safe. Needs a Tokio runtime.
     pub(crate) async fn confirm_async(&self, question: &str) -> Confirmation {
-        let mut keyboard = Keyboard::open();
+        self.confirm_with(&mut Keyboard::open(), question).await
+    }
+
+    /// Does the same with a keyboard that is open already.
+    pub(crate) async fn confirm_with(
+        &self,
+        keyboard: &mut Keyboard,
+        question: &str,
+    ) -> Confirmation {
         keyboard.discard_typed().await;
         self.message(&format!("{question} [y/N] "));
         match keyboard.line().await {

@@ -1,4 +1,4 @@
-//! Formats how long ago something happened, such as `5 min ago`.
+//! Formats how long ago something happened, such as `5 min ago`, and how long something lasts.
 
 use std::time::SystemTime;
 
@@ -13,6 +13,17 @@ pub(crate) fn time_ago(moment: SystemTime, now: SystemTime) -> String {
         seconds @ ..HOUR => format!("{} min ago", seconds / MINUTE),
         seconds if seconds < 2 * DAY => format!("{} h ago", seconds / HOUR),
         seconds => format!("{} days ago", seconds / DAY),
+    }
+}
+
+/// Returns the rounded time until a moment, such as `in 5 min`.
+pub(crate) fn time_left(moment: SystemTime, now: SystemTime) -> String {
+    match moment.duration_since(now).unwrap_or_default().as_secs() {
+        0 => "now".to_owned(),
+        1..MINUTE => "in less than a minute".to_owned(),
+        seconds @ ..HOUR => format!("in {} min", seconds / MINUTE),
+        seconds if seconds < 2 * DAY => format!("in {} h", seconds / HOUR),
+        seconds => format!("in {} days", seconds / DAY),
     }
 }
 
@@ -41,5 +52,19 @@ mod tests {
             assert_eq!(time_ago(at(1_000), at(1_000 + age)), expected, "{age}");
         }
         assert_eq!(time_ago(at(1_000), at(0)), "just now");
+    }
+
+    #[test]
+    fn times_that_are_left_are_rounded() {
+        let cases = [
+            (0, "now"),
+            (59, "in less than a minute"),
+            (60, "in 1 min"),
+            (7_200, "in 2 h"),
+            (30 * 86_400, "in 30 days"),
+        ];
+        for (left, expected) in cases {
+            assert_eq!(time_left(at(1_000 + left), at(1_000)), expected, "{left}");
+        }
     }
 }

@@ -116,7 +116,7 @@ fn a_server_that_answers_401_needs_sign_in() {
     Added server "api" in [project]/.wharf/mcp.json
     --- stderr
     warning: the entry was saved, but connecting failed: needs sign-in: the server answered 401 Unauthorized
-      hint: store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
+      hint: `wharf login api`, or store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
     "#);
 }
 

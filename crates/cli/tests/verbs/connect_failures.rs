@@ -186,7 +186,7 @@ fn every_http_error_status_has_a_hint() {
     }
     assert_snapshot!(rendered, @"
     401 Unauthorized: exit 4
-      hint: store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
+      hint: `wharf login api`, or store a token with `wharf add api --token -`, or check its headers (`wharf get api`)
     403 Forbidden: exit 4
       hint: the server refused this token (403); use a token or account that has permission (`wharf get api`)
     404 Not Found: exit 3

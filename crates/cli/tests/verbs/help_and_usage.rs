@@ -36,6 +36,11 @@ fn without_a_verb_there_is_help_and_exit_code_2() {
       prompt       Fill in a prompt, and print the resulting messages
       reconnect    Reconnect to a server
 
+    Sign in:
+      login        Sign in to a server [alias: reauth]
+      logout       Sign out of a server [alias: unauth]
+      credentials  Show the stored credentials, or move them
+
     Manage:
       add-json     Add a server whose entry is given as JSON
       remove       Remove a server from one of Wharf's own files [alias: rm]

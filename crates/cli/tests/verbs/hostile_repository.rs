@@ -22,7 +22,7 @@ const CANARY: &str = "canary-";
 
 /// Every verb with the command lines to run; `NAME` is replaced by each server. A new verb must be
 /// added here, or a test fails.
-const VERBS: [(&str, &[&str]); 28] = [
+const VERBS: [(&str, &[&str]); 31] = [
     ("list", &["list", "list --all"]),
     ("get", &["get NAME", "get NAME --reveal"]),
     ("explain", &["explain NAME"]),
@@ -37,6 +37,9 @@ const VERBS: [(&str, &[&str]); 28] = [
     ("test", &["test NAME"]),
     ("reconnect", &["reconnect NAME"]),
     ("logs", &["logs NAME"]),
+    ("login", &["login NAME"]),
+    ("logout", &["logout NAME"]),
+    ("credentials", &["credentials list", "credentials move --to file"]),
     ("add", &["add NAME --url http://127.0.0.1:1/", "add NAME --scope user -- npx x"]),
     ("add-json", &["add-json NAME {} --force", "add-json new {\"command\":\"npx\"}"]),
     ("remove", &["remove NAME", "remove NAME --scope project", "rm NAME --scope user"]),

@@ -231,13 +231,13 @@ fn a_server_that_answers_401_exits_with_4() {
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
+      hint: `wharf login locked`, or store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
     "#);
     assert_snapshot!(world.run("call locked/x"), @r#"
     exit 4
     --- stderr
     error: Failed to connect to "locked": the server answered 401 Unauthorized
-      hint: store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
+      hint: `wharf login locked`, or store a token with `wharf add locked --token -`, or check its headers (`wharf get locked`)
     "#);
     assert!(world.run("tools --server locked").starts_with("exit 4"));
     assert!(world.run("tools").starts_with("exit 0"));

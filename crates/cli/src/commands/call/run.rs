@@ -17,6 +17,7 @@ use super::early_failure::{self, DetailsBuilder};
 use super::output;
 use crate::commands::connect::RunningCall;
 use crate::commands::server_args::ServerArgs;
+use crate::commands::sign_in::SignIn;
 use crate::commands::tool_usage::ToolUsage;
 use crate::commands::{Exit, Failure, Invocation, connect, time_limit};
 use crate::ui::phrase;
@@ -97,7 +98,7 @@ fn connect_and_call(
         details.set_server(catalog.winner(server.as_str()), Naming::from(&catalog.settings));
     }
     let is_enforced = catalog.settings.is_set_to("tools.pinning", "enforce");
-    let work = async |runtime: &Runtime| {
+    let attempt = async |runtime: &Runtime| {
         let snapshot = wait_for_lists(&target.tool, args.timeout, is_enforced, runtime).await?;
         let tool = connect::find_tool(&target.tool, &snapshot, &servers)?;
         details.set_tool(tool);
@@ -106,8 +107,11 @@ fn connect_and_call(
         let outcome = call(args, &arguments.arguments(tool, &usage)?, tool, running, runtime).await;
         Ok::<_, Failure>((outcome, usage.line()))
     };
+    let work = async |runtime: &Runtime, person: &SignIn<'_>| {
+        person.retry(runtime, async || attempt(runtime).await).await
+    };
     let result = connect::with_call(invocation, running, &catalog, work, |result| {
-        let (outcome, usage) = result?;
+        let (outcome, usage) = result??;
         let folder = args.save.as_deref().map(|folder| invocation.env.cwd.join(folder));
         output::print_outcome(outcome, &usage, folder.as_deref(), invocation)
     });

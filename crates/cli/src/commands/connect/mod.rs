@@ -37,12 +37,13 @@ mod wait;
 pub(crate) use listing_report::ListingReport;
 pub(crate) use matching_servers::{MatchingServers, SoughtItem};
 pub(crate) use omissions::omissions;
+pub(crate) use progress::Progress;
 pub(crate) use running_call::RunningCall;
 pub(crate) use server_errors::{CutListJson, ServerErrorJson, cut_lists, request_failure};
 pub(crate) use servers::{
     is_server, keep_servers, select_all, select_for_tool, select_one, split_server,
 };
-pub(crate) use session::{with_call, with_checks, with_servers};
+pub(crate) use session::{with_call, with_checks, with_servers, with_sign_in};
 pub(crate) use tool::find_tool;
 pub(crate) use tool_changes::describe_all_changes;
 pub(crate) use unawaited::unawaited;

@@ -23,7 +23,7 @@ const CALL_DELAY: Duration = Duration::from_millis(500);
 const MOST_NAMES: usize = 4;
 
 /// The progress line; it is erased when this is dropped.
-pub(super) struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     ui: &'a Ui,
     running: &'a RunningCall,
     line: RefCell<String>,
@@ -61,13 +61,13 @@ impl<'a> Progress<'a> {
     }
 
     /// Erases the line and stops updating it.
-    pub(super) fn pause(&self) {
+    pub(crate) fn pause(&self) {
         self.show(String::new());
         self.is_paused.set(true);
     }
 
     /// Continues to update the line.
-    pub(super) fn resume(&self) {
+    pub(crate) fn resume(&self) {
         self.is_paused.set(false);
         self.since.set(Instant::now());
     }

@@ -19,8 +19,9 @@ use super::one_off;
 use super::progress::Progress;
 use super::running_call::RunningCall;
 use super::tool_changes;
+use crate::commands::sign_in::{SignIn, sign_in_queue};
 use crate::commands::trace::Trace;
-use crate::commands::{Exit, Failure, Invocation};
+use crate::commands::{Exit, Failure, Invocation, credentials};
 use crate::host;
 use crate::signals::Interrupts;
 
@@ -31,6 +32,17 @@ pub(crate) fn with_servers<T>(
     work: impl AsyncFnOnce(&Runtime) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
+    let work = async |runtime: &Runtime, _: &SignIn<'_>| work(runtime).await;
+    with_sign_in(invocation, catalog, work, show)
+}
+
+/// Does the same for work that may sign in to a server.
+pub(crate) fn with_sign_in<T>(
+    invocation: &Invocation,
+    catalog: &Catalog,
+    work: impl AsyncFnOnce(&Runtime, &SignIn<'_>) -> T,
+    show: impl FnOnce(T) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
     with_call(invocation, &RunningCall::default(), catalog, work, show)
 }
 
@@ -39,7 +51,7 @@ pub(crate) fn with_call<T>(
     invocation: &Invocation,
     running: &RunningCall,
     catalog: &Catalog,
-    work: impl AsyncFnOnce(&Runtime) -> T,
+    work: impl AsyncFnOnce(&Runtime, &SignIn<'_>) -> T,
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let omissions = OmissionOutput::AfterAnswer;
@@ -54,6 +66,7 @@ pub(crate) fn with_checks<T>(
     show: impl FnOnce(T) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let (running, omissions) = (&RunningCall::default(), OmissionOutput::InAnswer);
+    let work = async |runtime: &Runtime, _: &SignIn<'_>| work(runtime).await;
     Session { invocation, running, omissions }.run(catalog, work, show)
 }
 
@@ -77,7 +90,7 @@ impl Session<'_> {
     fn run<T>(
         self,
         catalog: &Catalog,
-        work: impl AsyncFnOnce(&Runtime) -> T,
+        work: impl AsyncFnOnce(&Runtime, &SignIn<'_>) -> T,
         show: impl FnOnce(T) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
         let Self { invocation, running, omissions } = self;
@@ -90,6 +103,8 @@ impl Session<'_> {
         let result = waiter.block_on(async {
             let mut interrupts = Interrupts::listen();
             let (elicitor, queue) = elicitation_queue();
+            let (sender, sign_ins) = sign_in_queue();
+            let sign_in = SignIn::new(invocation, sender);
             let mut options = options(invocation, catalog);
             one_off::disable_storage(&mut options, catalog);
             if options.client_features.elicitor.is_some() {
@@ -102,9 +117,10 @@ impl Session<'_> {
                 tokio::select! {
                     biased;
                     () = interrupts.next() => None,
-                    answer = work(&runtime) => Some(answer),
+                    answer = work(&runtime, &sign_in) => Some(answer),
                     () = progress.watch(&runtime) => None,
                     () = queue.answer_all(&invocation.ui, &progress) => None,
+                    () = sign_ins.serve(&invocation.ui, &progress) => None,
                 }
             };
             // Start saving now, because printing blocks this thread.
@@ -119,20 +135,25 @@ impl Session<'_> {
                 tool_changes::print_tool_changes(&mut events, &catalog.settings, &invocation.ui)
                     .await;
             }
-            let ending = async {
-                runtime.shutdown().await;
-                process::end_orphans().await;
-            };
-            tokio::select! {
-                biased;
-                () = interrupts.next() => process::kill_all(),
-                () = ending => {}
-            }
+            end(&runtime, &mut interrupts).await;
             result
         });
         // Do not wait for blocking tasks that are still running.
         waiter.shutdown_background();
         result
+    }
+}
+
+/// Shuts the servers down; a signal kills them.
+async fn end(runtime: &Runtime, interrupts: &mut Interrupts) {
+    let ending = async {
+        runtime.shutdown().await;
+        process::end_orphans().await;
+    };
+    tokio::select! {
+        biased;
+        () = interrupts.next() => process::kill_all(),
+        () = ending => {}
     }
 }
 
@@ -149,6 +170,7 @@ pub(super) fn options(invocation: &Invocation, catalog: &Catalog) -> Options {
     let elicitor =
         invocation.ui.can_ask.then(|| Arc::new(elicitation_queue().0) as Arc<dyn Elicitor>);
     Options {
+        credentials: Arc::new(credentials::store(catalog, invocation)),
         own_program: host::program(),
         client_features: ClientFeatures { roots, elicitor, ..ClientFeatures::default() },
         trace: invocation.trace.get().map(Trace::sink),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! wharf_files   Wharf's own files
+//! keychain      the keychain of the system
 //! config_files  the config files of all programs
 //! server        each server, with `secrets` and `pass_env`
 //! conflicts     problems between servers
@@ -14,6 +15,7 @@ mod check;
 mod config_files;
 mod conflicts;
 mod connections;
+mod keychain;
 mod pass_env;
 mod run;
 mod secrets;

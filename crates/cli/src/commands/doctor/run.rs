@@ -8,10 +8,11 @@ use wharf_config::text::clean;
 use wharf_config::{Catalog, Credentials, DefinitionState, Env, Problem, Server};
 
 use super::check::Check;
-use super::{config_files, conflicts, connections, server, wharf_files};
+use super::{config_files, conflicts, connections, keychain, server, wharf_files};
 use crate::commands::catalog_history::CatalogHistory;
 use crate::commands::invocation::{DefaultsReason, defaults_reason, find_server};
 use crate::commands::report::ErrorReport;
+use crate::commands::server_credential::ServerCredentials;
 use crate::commands::start_check::StartChecker;
 use crate::commands::{Exit, Failure, Invocation, connect};
 use crate::ui::{Lines, Verbosity, phrase, print_json, style, time_ago};
@@ -107,9 +108,11 @@ fn check_one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failu
         return Err(Failure::untrusted(found));
     }
     let credentials = Credentials::load(env);
+    let summaries = credentials.as_ref().ok().map(Credentials::summaries);
+    let summaries = summaries.map(ServerCredentials::of);
     let of_file = config_files::check_one(&found.definition.source.path, catalog, env);
     let starts = StartChecker::of(catalog, env);
-    let mut of_server = server::check(found, credentials.as_ref().ok(), &starts, env);
+    let mut of_server = server::check(found, summaries.as_ref(), &starts, env);
     // The credential cannot be checked if the store is unreadable.
     if let (Some(_), Err(error)) = (server::credential_id(found), &credentials) {
         of_server.push(wharf_files::unusable_credentials(error));
@@ -124,6 +127,7 @@ fn check_one(name: &str, catalog: &Catalog, env: &Env) -> Result<Findings, Failu
 fn check_all(catalog: &Catalog, env: &Env) -> Findings {
     // An unreadable store is reported with Wharf's own files.
     let credentials = Credentials::load(env).ok();
+    let credentials = credentials.map(|stored| ServerCredentials::of(stored.summaries()));
     let looked_at: Vec<&Server> = catalog
         .winners()
         .into_iter()
@@ -146,12 +150,16 @@ fn check_all(catalog: &Catalog, env: &Env) -> Findings {
         }
     }));
     let groups = vec![
-        CheckGroup { title: "Wharf", checks: wharf_files::check(catalog, env) },
+        CheckGroup { title: "Wharf", checks: wharf_checks(catalog, env) },
         CheckGroup { title: "Files", checks: config_files::check(catalog, env) },
         CheckGroup { title: "Servers", checks: servers },
     ];
     let own = looked_at.iter().flat_map(|server| &server.problems);
     Findings { groups, problems: catalog.problems.iter().chain(own).cloned().collect() }
+}
+
+fn wharf_checks(catalog: &Catalog, env: &Env) -> Vec<Check> {
+    wharf_files::check(catalog, env).into_iter().chain(keychain::check(catalog, env)).collect()
 }
 
 fn show(findings: &Findings, invocation: &Invocation) -> Result<Exit, Failure> {

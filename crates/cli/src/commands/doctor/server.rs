@@ -1,10 +1,13 @@
 //! Checks one server: whether it could start, and whether its variables and credentials exist.
 
+use std::time::SystemTime;
+
 use wharf_config::trust::Trust;
-use wharf_config::{Credentials, DefinitionState, Env, Level, Problem, Server, Transport};
+use wharf_config::{DefinitionState, Env, Level, Problem, Server, Transport};
 
 use super::check::Check;
 use super::{pass_env, secrets};
+use crate::commands::server_credential::{ServerCredentials, describe, is_expired};
 use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::ui::phrase;
 
@@ -15,7 +18,7 @@ const BREAKING: [&str; 4] = ["unset-variable", "needs-input", "unreadable", "uns
 /// which another check reports.
 pub(super) fn check(
     server: &Server,
-    credentials: Option<&Credentials>,
+    credentials: Option<&ServerCredentials>,
     starts: &StartChecker<'_>,
     env: &Env,
 ) -> Vec<Check> {
@@ -75,7 +78,7 @@ fn untrusted(server: &Server) -> Check {
 
 fn check_enabled(
     server: &Server,
-    credentials: Option<&Credentials>,
+    credentials: Option<&ServerCredentials>,
     starts: &StartChecker<'_>,
     env: &Env,
 ) -> Vec<Check> {
@@ -154,15 +157,23 @@ fn plain_http(server: &Server) -> Option<Check> {
     })
 }
 
-fn stored_credential(server: &Server, credentials: Option<&Credentials>) -> Option<Check> {
+/// Checks whether the credential that an entry refers to exists, and whether a stored one is still
+/// valid.
+fn stored_credential(server: &Server, credentials: Option<&ServerCredentials>) -> Option<Check> {
     let name = server.definition.name.as_str();
-    let id = credential_id(server)?;
-    match credentials?.get(id) {
-        Some(_) => None,
-        None => Some(
+    let word = phrase::word(name);
+    match credentials?.find(server) {
+        None if credential_id(server).is_some() => Some(
             Check::failed(name, "the stored credential that its entry refers to is missing")
-                .hint(format!("store it again: `wharf add {} --token -`", phrase::word(name))),
+                .hint(format!("store it again: `wharf add {word} --token -`")),
         ),
+        None => None,
+        Some(found) if is_expired(found, SystemTime::now()) => Some(
+            Check::failed(name, "its sign-in has expired").hint(format!("`wharf login {word}`")),
+        ),
+        Some(found) => found
+            .is_oauth
+            .then(|| Check::passed(name, format!("is {}", describe(found, SystemTime::now())))),
     }
 }
 

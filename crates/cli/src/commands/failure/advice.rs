@@ -12,7 +12,7 @@ use wharf_config::manage::{ManageError, SkipReason};
 use wharf_config::settings::{SettingError, SettingsFileError};
 use wharf_config::{CredentialError, DiscoveryError};
 
-use super::{Failure, UntrustedReason};
+use super::{Failure, UntrustedReason, sign_in};
 use crate::commands::connect::one_off;
 use crate::ui::phrase;
 
@@ -43,6 +43,10 @@ impl Failure {
             | Self::Invalid { hint, .. }
             | Self::Ambiguous { hint, .. } => Some(hint.clone()),
             Self::NotConnected { name, failure } => tip(name, failure),
+            Self::SignIn { name, error } => sign_in::hint(name, error),
+            Self::CredentialStore(_) => {
+                Some("`wharf doctor` checks the credential store".to_owned())
+            }
             Self::ItemNotFound { hint, .. } | Self::BadArguments { hint, .. } => hint.clone(),
             Self::Request(error) => error.hint.clone(),
             Self::TimedOut { .. } | Self::NotConnectedInTime { .. } => {
@@ -95,7 +99,7 @@ pub(crate) fn tip(name: &str, failure: &wharf::ServerFailure) -> Option<String> 
     let next = match (failure.kind, failure.http_status) {
         (FailureKind::Config | FailureKind::Start, _) => return advice.map(str::to_owned),
         (FailureKind::NeedsAuth, Some(403)) => format!("`wharf get {word}`"),
-        (FailureKind::NeedsAuth, _) => return Some(token_tip(name)),
+        (FailureKind::NeedsAuth, _) => return Some(sign_in_tip(name)),
         (FailureKind::Stopped, _) => {
             return Some(format!(
                 "see why with `wharf logs {word}`, then `wharf reconnect {word}`"
@@ -123,11 +127,12 @@ fn one_off_tip(failure: &wharf::ServerFailure) -> Option<String> {
 
 const GIVE_A_TOKEN: &str = "give a token with --token -, or check --header";
 
-/// Returns how to store a token for a server.
-fn token_tip(name: &str) -> String {
+/// Returns how to sign in to a server.
+fn sign_in_tip(name: &str) -> String {
     let word = phrase::word(name);
     format!(
-        "store a token with `wharf add {word} --token -`, or check its headers (`wharf get {word}`)"
+        "`wharf login {word}`, or store a token with `wharf add {word} --token -`, or check its \
+         headers (`wharf get {word}`)"
     )
 }
 
@@ -148,7 +153,7 @@ pub(crate) fn next_step(server: &str, error: &CallError) -> Option<String> {
             Some(GIVE_A_TOKEN.to_owned())
         }
         _ if server == one_off::SERVER_NAME => None,
-        CallErrorReason::NeedsAuth => Some(token_tip(server)),
+        CallErrorReason::NeedsAuth => Some(sign_in_tip(server)),
         CallErrorReason::Untrusted => Some(format!("`wharf trust {word}`")),
         CallErrorReason::Disabled => Some(format!("`wharf enable {word}`")),
         CallErrorReason::Connect | CallErrorReason::Lost | CallErrorReason::TimedOut

@@ -1,11 +1,12 @@
 //! The failures of the verbs: error texts and exit codes.
 //!
-//! All error texts and hints of the command line are in this folder. `advice` has the hints, and
-//! `report` the JSON form for `--json`. The libraries return typed reasons; only this folder names
+//! All error texts and hints of the command line are in this folder. `advice` has the hints,
+//! `sign_in` the texts about sign-ins, and `report` the JSON form for `--json`. The libraries return typed reasons; only this folder names
 //! verbs and flags.
 
 mod advice;
 pub(crate) mod report;
+mod sign_in;
 
 use std::io;
 use std::path::PathBuf;
@@ -13,8 +14,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use wharf::auth::SignInError;
 use wharf::call::{CallError, CallErrorReason};
-use wharf::{ApprovalsError, FailureKind};
+use wharf::{ApprovalsError, CredentialStoreError, FailureKind};
 use wharf_config::manage::ManageError;
 use wharf_config::settings::SettingsFileError;
 use wharf_config::store::StoreError;
@@ -87,6 +89,12 @@ pub(crate) enum Failure {
     /// A request to a server failed.
     #[error(transparent)]
     Request(#[from] Box<CallError>),
+    /// Signing in or out failed.
+    #[error("{}", sign_in::text(.name, .error))]
+    SignIn { name: String, error: Box<SignInError> },
+    /// The stored credentials could not be read or changed.
+    #[error("the credential store failed: {0}")]
+    CredentialStore(CredentialStoreError),
     /// The timeout was exceeded.
     #[error("no answer within {limit:?}")]
     TimedOut { limit: Duration },
@@ -189,6 +197,11 @@ impl Failure {
         Self::Untrusted { name, why: UntrustedReason::from(&server.trust) }
     }
 
+    /// Creates the failure of a sign-in.
+    pub(crate) fn sign_in(name: &str, error: SignInError) -> Self {
+        Self::SignIn { name: name.to_owned(), error: Box::new(error) }
+    }
+
     /// Creates the failure for an unknown name, with the nearest known name.
     pub(crate) fn not_found(name: &str, catalog: &Catalog) -> Self {
         let nearest = catalog.nearest_name(name).map(str::to_owned);
@@ -223,6 +236,7 @@ impl Failure {
             Self::Untrusted { .. } | Self::Manage(ManageError::Untrusted { .. }) => Exit::Untrusted,
             Self::NotConnected { failure, .. } => exit_of(failure.kind),
             Self::Invalid { .. } => Exit::NotConnected,
+            Self::SignIn { error, .. } => sign_in::exit(error),
             Self::Request(error) => exit_of_call(error.reason),
             Self::TimedOut { .. } | Self::NotConnectedInTime { .. } => Exit::TimedOut,
             Self::Cancelled => Exit::Cancelled,

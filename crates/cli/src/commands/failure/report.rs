@@ -112,6 +112,7 @@ fn code(failure: &Failure) -> &'static str {
         Failure::DefinedElsewhere { .. } => "not-ours",
         Failure::Manage(error) => code_of_change(error),
         Failure::Setting(_) => "setting",
+        Failure::CredentialStore(_) => "credential-store",
         _ => match failure.exit() {
             Exit::Usage => "usage",
             Exit::NotConnected => "not-connected",
@@ -146,6 +147,7 @@ fn server(failure: &Failure) -> Option<&str> {
         | Failure::NotConnectedInTime { name, .. }
         | Failure::Untrusted { name, .. }
         | Failure::Disabled { name }
+        | Failure::SignIn { name, .. }
         | Failure::NotUsed { name, .. }
         | Failure::Invalid { name, .. }
         | Failure::NotConnected { name, .. }

@@ -7,6 +7,7 @@ use wharf::{RememberedApproval, Runtime};
 
 use super::record::TrustReport;
 use crate::commands::connect::{self, RunningCall};
+use crate::commands::sign_in::SignIn;
 use crate::commands::{Exit, Failure, Invocation};
 use crate::ui::{Confirmation, phrase};
 
@@ -21,7 +22,9 @@ pub(super) fn accept(
     for name in names {
         let catalog = connect::select_one(name, invocation)?;
         let running = RunningCall::default();
-        let work = async |runtime: &Runtime| review(name, yes, invocation, &running, runtime).await;
+        let work = async |runtime: &Runtime, _: &SignIn<'_>| {
+            review(name, yes, invocation, &running, runtime).await
+        };
         connect::with_call(invocation, &running, &catalog, work, |outcome| {
             let server = phrase::quoted(name);
             messages.push(match outcome? {
