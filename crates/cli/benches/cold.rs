@@ -3,7 +3,8 @@
 //!
 //! Both run alternately with the same servers and without a cache, as in a first run. One more case
 //! has a server that needs five seconds and cached tools: the tools must be printed 60 ms after the
-//! startup gate. The other programs come from `wharf-benches` and the testkit; `cargo xtask bench`
+//! startup gate. A server that one is signed in to may cost no more than the same server without
+//! sign-in. The other programs come from `wharf-benches` and the testkit; `cargo xtask bench`
 //! builds them and runs this. Exits with 1 if a limit is exceeded.
 //!
 //! Times are measured with copies of the programs, like installed programs. The linker writes a
@@ -22,7 +23,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use wharf_testkit::oauth::{OAuthServer, OAuthServerOptions};
 
 /// One comparison and its limit.
 struct Case {
@@ -52,6 +55,10 @@ const SLOW_ROUNDS: usize = 15;
 /// The time until all tools must be printed nevertheless: the gate, and 60 ms.
 const SLOW_MOST: Duration = Duration::from_millis(250 + 60);
 
+/// The number of runs with and without a sign-in, and the ratio that counts as equal.
+const SIGNED_IN_ROUNDS: usize = 60;
+const SIGNED_IN_MOST: f64 = 1.05;
+
 /// The memory limit of `wharf tools` in KiB, by the number of servers.
 const MEMORY: [(usize, u64); 2] = [(1, 12 * 1024), (100, 20 * 1024)];
 
@@ -72,6 +79,7 @@ fn main() -> ExitCode {
         is_fine &= world.compare(case) || world.compare(case);
     }
     is_fine &= world.slow(&actor) || world.slow(&actor);
+    is_fine &= world.signed_in() || world.signed_in();
     for (servers, most) in MEMORY {
         let peak = world.peak(servers);
         let name = format!("memory, {servers} servers");
@@ -150,6 +158,57 @@ impl World {
             "tools, slow server", "", ""
         );
         ours <= SLOW_MOST
+    }
+
+    /// Lists the tools of a server that needs no sign-in, and of one with a stored token.
+    fn signed_in(&self) -> bool {
+        let start = |demands_token| {
+            let options = OAuthServerOptions { demands_token, ..OAuthServerOptions::default() };
+            OAuthServer::start(options).expect("a server starts")
+        };
+        let (open, protected) = (start(false), start(true));
+        let run = |server: &OAuthServer| {
+            let mut command = Command::new(&self.wharf);
+            self.set_environment(command.arg("tools"));
+            let entry = format!(r#"{{"web":{{"url":"{}"}}}}"#, server.url());
+            command.env("WHARF_MCP_SERVERS", entry);
+            command
+        };
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for _ in 0..SIGNED_IN_ROUNDS {
+            self.clear_home();
+            without.push(timed(&mut run(&open)));
+            self.clear_home();
+            self.store_token(&protected);
+            with.push(timed(&mut run(&protected)));
+        }
+        let (without, with) = (median(without), median(with));
+        let ratio = with.as_secs_f64() / without.as_secs_f64();
+        let name = "tools, signed in";
+        println!("{name:<24} {without:>10.2?} {with:>10.2?} {ratio:>7.2} {SIGNED_IN_MOST:>6.2}");
+        ratio <= SIGNED_IN_MOST
+    }
+
+    /// Stores a valid token for a server.
+    fn store_token(&self, server: &OAuthServer) {
+        let tokens = server.issue_tokens("bench", "");
+        let now = UNIX_EPOCH.elapsed().expect("the clock is right").as_secs();
+        let stored = serde_json::json!({ "version": 1, "credentials": { "web": {
+            "type": "oauth",
+            "resource": server.url(),
+            "issuer": server.issuer(),
+            "token": tokens["access_token"],
+            "oauth": {
+                "grant": "authorization_code",
+                "expiresAt": now + 3600,
+                "refreshToken": tokens["refresh_token"],
+                "tokenEndpoint": format!("{}/token", server.issuer()),
+                "client": { "id": "bench", "origin": "registered" },
+            },
+        } } });
+        let home = self.folder.path().join("home/.wharf");
+        fs::create_dir_all(&home).expect("a folder");
+        fs::write(home.join("credentials.json"), stored.to_string()).expect("a credential");
     }
 
     fn bare(&self, case: &Case) -> Command {
