@@ -2,10 +2,13 @@
 //!
 //! The `.json` files in this folder describe how each server is started and what is expected of it:
 //! its era, its tools, one call, one resource. `install` installs the servers, `catalog` replaces
-//! the placeholders in the files by paths, and `wharf-interop` of the testkit runs the tests.
+//! the placeholders in the files by paths, and `wharf-interop` of the testkit runs the tests. `oidc`
+//! signs in at a third-party authorization server, `keychain` uses a real Secret Service.
 
 mod catalog;
 mod install;
+mod keychain;
+mod oidc;
 
 use std::fs::File;
 use std::io::Write;
@@ -24,10 +27,18 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Tests all servers, or those whose name starts with one of `only`.
 pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
     let node = tools::missing_node();
+    let mut outcome = TaskOutcome::Passed;
+    for part in PARTS {
+        if let TaskOutcome::Failed = part.run(cargo, only) {
+            outcome = TaskOutcome::Failed;
+        }
+    }
+    if !only.is_empty() && only.iter().all(|name| PARTS.iter().any(|part| part.name == *name)) {
+        return outcome;
+    }
     let python = tools::missing_python();
     let git = python.clone().or_else(install::missing_git);
     let mut groups = Vec::new();
-    let mut outcome = TaskOutcome::Passed;
     for (group, missing) in [(NODE, node), (PYTHON, python), (GIT, git)] {
         match missing {
             None => groups.push(group),
@@ -49,6 +60,38 @@ pub(crate) fn run(cargo: &Cargo, only: &[&str]) -> TaskOutcome {
         Err(why) => {
             eprintln!("error: {why}");
             TaskOutcome::Failed
+        }
+    }
+}
+
+/// A test that is not about a server of a group.
+struct Part {
+    name: &'static str,
+    /// Why it cannot run on this machine.
+    missing: fn() -> Option<String>,
+    check: fn(&Cargo) -> Result<(), String>,
+}
+
+const PARTS: [Part; 2] = [
+    Part { name: oidc::NAME, missing: tools::missing_node, check: oidc::check },
+    Part { name: keychain::NAME, missing: keychain::missing, check: keychain::check },
+];
+
+impl Part {
+    /// Runs it, unless only other tests are wanted.
+    fn run(&self, cargo: &Cargo, only: &[&str]) -> TaskOutcome {
+        if !only.is_empty() && !only.contains(&self.name) {
+            return TaskOutcome::Passed;
+        }
+        if let Some(why) = (self.missing)() {
+            return tools::report_skipped(self.name, &why, cargo.missing_tools);
+        }
+        match (self.check)(cargo) {
+            Ok(()) => TaskOutcome::Passed,
+            Err(why) => {
+                eprintln!("error: {}: {why}", self.name);
+                TaskOutcome::Failed
+            }
         }
     }
 }
