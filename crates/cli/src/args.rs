@@ -5,7 +5,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{
+    ArgAction, ArgMatches, Args as _, Command, CommandFactory, FromArgMatches, Parser, ValueEnum,
+};
 
 use crate::verbs::Verb;
 use crate::{help, host};
@@ -88,6 +90,19 @@ pub(crate) enum ColorWhen {
 
 /// Parses a command line. The error is also used to print the help or the version.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    parse_one_verb(arguments).map_or_else(|| parse_with_all_verbs(arguments), Ok)
+}
+
+/// Parses a command line with a parser for its verb alone: defining all verbs takes longer than
+/// most of them run. `None` if that fails, also for an error or for help.
+fn parse_one_verb(arguments: &[OsString]) -> Option<Cli> {
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let name = words.find(|word| !word.starts_with('-'))?;
+    let parser = Verb::define_one(name, Flags::augment_args(Command::new("wharf")))?;
+    read(&parser.try_get_matches_from(arguments).ok()?).ok()
+}
+
+fn parse_with_all_verbs(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     // Clap prints its own messages, so it needs the colour setting before it has parsed the flags.
     let mut command = help::command(color_of(arguments), host::help_columns());
     let matches = match command.try_get_matches_from_mut(arguments) {
@@ -162,6 +177,40 @@ mod tests {
             let flags = parse(line).flags;
             assert_eq!((flags.json, flags.verbose), (true, 2), "{line}");
         }
+    }
+
+    #[test]
+    fn a_parser_for_one_verb_reads_the_same_as_that_for_all() {
+        for line in [
+            "wharf list",
+            "wharf ls",
+            "wharf --json -vv tools --search read file",
+            "wharf tools --project tools -q",
+            "wharf --project tools list",
+            "wharf --color never call fs/read path=a --timeout 5s",
+            "wharf add docs -- npx -y server --json",
+            "wharf --color=always mcp list --json",
+            "wharf config get tools.naming",
+            "wharf tools --json=x",
+            "wharf tools --help",
+            "wharf help tools",
+            "wharf --version",
+            "wharf tools list get",
+            "wharf tools --unknown",
+            "wharf unknown",
+            "wharf -- tools",
+            "wharf --project tools",
+            "wharf",
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let render = |parsed: Result<Cli, clap::Error>| match parsed {
+                Ok(cli) => format!("{cli:?}"),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(render(parse(&words)), render(parse_with_all_verbs(&words)), "{line}");
+        }
+        let words = ["wharf", "tools", "--json"].map(OsString::from);
+        assert!(parse_one_verb(&words).is_some(), "the parser for one verb is not used");
     }
 
     #[test]

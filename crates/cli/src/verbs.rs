@@ -3,7 +3,7 @@
 //! A new verb needs a file in `commands` with its arguments and a function `run`, and a line here
 //! below the heading of the help that lists it.
 
-use clap::Subcommand;
+use clap::{Args as _, Command, Subcommand};
 
 use crate::commands::{
     Exit, Failure, Invocation, add, add_json, cache, call, complete, completions, config,
@@ -23,6 +23,15 @@ macro_rules! verbs {
         }
 
         impl Verb {
+            /// Adds the verb with this name to a parser, without any other; `None` if there is none.
+            pub(crate) fn define_one(name: &str, parser: Command) -> Option<Command> {
+                let verb = match name {
+                    $($($name => $module::$args::augment_args(Command::new($name)),)*)*
+                    _ => return None,
+                };
+                Some(parser.subcommand(verb))
+            }
+
             /// Runs the verb.
             pub(crate) fn run(&self, invocation: &Invocation) -> Result<Exit, Failure> {
                 match self {
