@@ -94,7 +94,8 @@ fn end(terminal: &system::Terminal) {
 
 #[cfg(unix)]
 mod system {
-    use std::io;
+    use std::fs::File;
+    use std::io::{self, Read as _};
     use std::pin::Pin;
     use std::task::Poll;
 
@@ -141,11 +142,15 @@ mod system {
     /// Returns the ignored signals as a bit set; empty on systems where this cannot be read without
     /// unsafe code.
     fn ignored() -> u64 {
-        let status = if cfg!(target_os = "linux") {
-            std::fs::read_to_string("/proc/self/status").unwrap_or_default()
-        } else {
-            String::new()
-        };
+        let mut status = String::new();
+        if cfg!(target_os = "linux")
+            && let Ok(mut file) = File::open("/proc/self/status")
+        {
+            // The file has no size, and reading it in small pieces takes longer.
+            status.reserve(4096);
+            // Nothing is ignored if it cannot be read.
+            let _best_effort = file.read_to_string(&mut status);
+        }
         let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
     }
