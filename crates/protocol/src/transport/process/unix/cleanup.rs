@@ -216,11 +216,13 @@ impl CleanupTarget {
 /// Returns one filter for the processes of all cleanups.
 #[cfg(target_os = "linux")]
 fn combined_filter(tasks: &[CleanupTask]) -> ProcessFilter {
-    let mut filter = ProcessFilter { groups: Vec::new(), since: u64::MAX, first_pid: i32::MAX };
+    let (groups, exited) = (Vec::new(), Vec::new());
+    let mut filter = ProcessFilter { groups, since: u64::MAX, first_pid: i32::MAX, exited };
     for task in tasks {
         match &task.target {
             CleanupTarget::ProcessGroup { group, started } => {
                 filter.groups.push(group.raw_pid());
+                filter.exited.extend(group.has_exited().then(|| group.raw_pid()));
                 filter.since = filter.since.min(*started);
                 let is_young = group.spawned.elapsed() < YOUNG;
                 filter.first_pid = filter.first_pid.min(if is_young { group.raw_pid() } else { 0 });

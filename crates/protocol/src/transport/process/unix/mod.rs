@@ -105,7 +105,9 @@ pub(super) async fn start(
     marker: Marker,
 ) -> Result<StartedProcess, StartError> {
     let spawned_launch = Arc::clone(&launch);
-    let child = spawner::run(move || process_group::spawn(&spawned_launch, marker)).await;
+    let spawning = spawner::run(move || process_group::spawn(&spawned_launch, marker));
+    // The reaper starts while another thread starts the process.
+    let (child, ()) = tokio::join!(spawning, async { reaper::prepare() });
     child.and_then(StartedProcess::new).map_err(|error| StartError::new(&launch, error))
 }
 

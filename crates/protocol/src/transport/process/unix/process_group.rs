@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+#[cfg(target_os = "linux")]
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::super::launch::ProcessLaunch;
 use super::super::marker::Marker;
@@ -73,6 +75,13 @@ impl ProcessGroup {
         if kill_process_group(self.pid, signal).is_err() || signal == Signal::KILL {
             let _ = kill_process(self.pid, signal);
         }
+    }
+
+    /// Tells whether the child is a zombie: it has exited and is not reaped.
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !self.is_reaped && matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
     }
 
     /// Reaps the child if it has exited. Returns whether it is reaped, now or before.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -59,6 +60,8 @@ pub(super) struct ProcessFilter {
     /// The kernel gives out pids in ascending order: no process that is wanted has a smaller one,
     /// unless the pids have started again at the lowest.
     pub(super) first_pid: i32,
+    /// Leaders of groups that have exited: zombies, which start no process.
+    pub(super) exited: Vec<i32>,
 }
 
 /// Reads the table. Returns `None` if there is no `/proc`, or if it is of another pid namespace.
@@ -71,14 +74,14 @@ pub(super) fn read(filter: &ProcessFilter) -> Option<Vec<ProcessEntry>> {
         return None;
     }
     let mut entries = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen: HashSet<i32> = filter.exited.iter().copied().collect();
     let mut buffer = Vec::new();
     for _ in 0..PASS_LIMIT {
         let known = seen.len();
         let pids: Vec<i32> = all_numbers().ok()?.collect();
         // Asked after the pids were listed, so that none of them was given out later.
-        let first = filter.first_pid_now(last_pid());
-        for pid in pids.into_iter().filter(|pid| *pid >= first) {
+        let wanted = filter.pids_now(last_pid());
+        for pid in pids.into_iter().filter(|pid| wanted.contains(pid)) {
             if seen.insert(pid) {
                 let stat = Stat::read(pid, &mut buffer);
                 entries.extend(stat.and_then(|stat| filter.entry(&stat, &mut buffer)));
@@ -105,9 +108,16 @@ fn last_pid() -> Option<i32> {
 }
 
 impl ProcessFilter {
-    /// Returns the smallest pid that a wanted process can have, given the last pid.
-    fn first_pid_now(&self, last: Option<i32>) -> i32 {
-        if last.is_some_and(|last| last >= self.first_pid) { self.first_pid } else { 0 }
+    /// Returns the pids that wanted processes can have, given the last pid: those since the first
+    /// one, or all if the pids have started again since then.
+    fn pids_now(&self, last: Option<i32>) -> RangeInclusive<i32> {
+        let first = self.first_pid;
+        let is_ascending =
+            |last: &i32| first > 0 && self.groups.iter().chain([&first]).all(|pid| pid <= last);
+        match last.filter(is_ascending) {
+            Some(last) => first..=last,
+            None => 0..=i32::MAX,
+        }
     }
 
     /// Returns the process if it matches and is not a zombie.
@@ -153,7 +163,8 @@ pub(super) fn children() -> Vec<ChildProcess> {
 
 /// Kills all processes with a marker of this owner. Returns whether there were any.
 pub(super) fn kill_marked(owner: Owner) -> bool {
-    let filter = ProcessFilter { groups: Vec::new(), since: owner.started, first_pid: 0 };
+    let (groups, exited) = (Vec::new(), Vec::new());
+    let filter = ProcessFilter { groups, since: owner.started, first_pid: 0, exited };
     let entries = read(&filter).unwrap_or_default().into_iter();
     let marked = entries.filter(|entry| entry.marker.is_some_and(|it| it.owner == owner));
     marked.inspect(|entry| entry.signal(Signal::KILL)).count() > 0
@@ -400,14 +411,33 @@ mod tests {
 
     #[test]
     fn only_pids_since_the_first_server_are_read() {
-        let first = |first_pid, last| {
-            let filter = ProcessFilter { groups: Vec::new(), since: 0, first_pid };
-            filter.first_pid_now(last)
+        let pids = |groups: &[i32], first_pid, last| {
+            let (groups, exited) = (groups.to_vec(), Vec::new());
+            ProcessFilter { groups, since: 0, first_pid, exited }.pids_now(last)
         };
-        assert_eq!(first(500, Some(700)), 500);
-        assert_eq!(first(500, Some(500)), 500);
-        assert_eq!(first(500, Some(20)), 0, "the pids have started again");
-        assert_eq!(first(500, None), 0);
+        let all = 0..=i32::MAX;
+        assert_eq!(pids(&[500], 500, Some(700)), 500..=700);
+        assert_eq!(pids(&[600, 500], 500, Some(600)), 500..=600);
+        assert_eq!(pids(&[500], 500, Some(20)), all, "the pids have started again");
+        assert_eq!(pids(&[9000, 20], 20, Some(30)), all, "they have started again in between");
+        assert_eq!(pids(&[500], 500, None), all);
+        assert_eq!(pids(&[500], 0, Some(700)), all, "one server is too old");
+    }
+
+    #[test]
+    fn a_process_that_was_started_by_another_one_is_found_beside_an_exited_leader() {
+        let (mut leader, mut other) = (shell("exit"), shell("read x"));
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&leader)), options).unwrap();
+        let numbers = [&leader, &other].map(|child| i32::try_from(child.id()).unwrap());
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let (groups, exited) = (vec![group], vec![numbers[0]]);
+        let filter = ProcessFilter { groups, since: u64::MAX, first_pid: numbers[0], exited };
+        let found: Vec<i32> = read(&filter).unwrap().iter().map(|entry| entry.id.pid).collect();
+        assert!(found.contains(&numbers[1]) && !found.contains(&numbers[0]), "{found:?}");
+        drop(other.stdin.take());
+        leader.wait().unwrap();
+        other.wait().unwrap();
     }
 
     #[test]
@@ -416,7 +446,8 @@ mod tests {
         let number = i32::try_from(child.id()).unwrap();
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
         let is_found = || {
-            let filter = ProcessFilter { groups: vec![group], since: u64::MAX, first_pid: number };
+            let (groups, exited) = (vec![group], Vec::new());
+            let filter = ProcessFilter { groups, since: u64::MAX, first_pid: number, exited };
             let entries = read(&filter).unwrap();
             entries.iter().any(|entry| entry.id.pid == number)
         };
@@ -431,7 +462,8 @@ mod tests {
     #[test]
     fn a_group_is_found_without_a_marker() {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let filter = ProcessFilter { groups: vec![group], since: u64::MAX, first_pid: 0 };
+        let (groups, exited) = (vec![group], Vec::new());
+        let filter = ProcessFilter { groups, since: u64::MAX, first_pid: 0, exited };
         let entries = read(&filter).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(entries.iter().any(|entry| entry.id.pid == own && entry.group == group));

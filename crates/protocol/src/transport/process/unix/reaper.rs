@@ -4,7 +4,7 @@
 //! It works on cleanups (`CleanupTask`): one process group, or the leftovers of killed owners. Each
 //! round reads the process table once for all cleanups, so that a hundred servers that close at
 //! once cost few reads. A cleanup is done when a round finds none of its processes. The thread
-//! starts with the first cleanup.
+//! starts with the first process, or with the first cleanup.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -44,6 +44,12 @@ struct ReaperQueue {
     is_running: bool,
 }
 
+/// Starts the thread early, while nobody waits for it.
+pub(super) fn prepare() {
+    // If this fails, the first cleanup tries again.
+    let _best_effort = REAPER.start_once(&mut REAPER.lock());
+}
+
 /// Ends the rest of a process tree whose group was killed. Returns at once.
 pub(super) fn clean_up_in_background(group: ProcessGroup) {
     REAPER.submit(CleanupTask::for_group(group, StopMethod::Kill, Instant::now(), None));
@@ -77,26 +83,27 @@ pub async fn end_leftover_processes() -> usize {
 impl Reaper {
     fn submit(&'static self, mut task: CleanupTask) {
         let mut queue = self.lock();
-        if !queue.is_running {
-            let started = self.start();
-            queue.is_running = started.is_ok();
-            if let Err(error) = started {
-                tracing::warn!(%error, "could not start the reaper thread; the next cleanup tries again");
-                task = task.without_reply();
-            }
+        if let Err(error) = self.start_once(&mut queue) {
+            tracing::warn!(%error, "could not start the reaper thread; the next cleanup tries again");
+            task = task.without_reply();
         }
         queue.tasks.push(task);
         drop(queue);
         self.arrived.notify_one();
     }
 
-    fn start(&'static self) -> io::Result<()> {
+    fn start_once(&'static self, queue: &mut ReaperQueue) -> io::Result<()> {
+        if queue.is_running {
+            return Ok(());
+        }
         let thread = thread::Builder::new().name("wharf-reaper".into()).stack_size(256 * 1024);
         let work = || loop {
             // If a round panics, its cleanups are dropped, which closes their reply channels.
             drop(catch_unwind(AssertUnwindSafe(|| self.work())));
         };
-        thread.spawn(work).map(drop)
+        thread.spawn(work)?;
+        queue.is_running = true;
+        Ok(())
     }
 
     fn work(&self) {
