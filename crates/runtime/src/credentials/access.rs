@@ -2,7 +2,7 @@
 //!
 //! A call that may block runs on a thread of its own, with a limit: a keychain may wait for the
 //! person, or never answer. A thread that hangs does not delay the end of the program; once too
-//! many hang, later calls fail at once.
+//! many hang, later calls fail at once. `write_access` has the calls that change a credential.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
-use wharf_config::Credential;
 
-use super::store::{
-    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
-};
+use super::store::{CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential};
 
 /// How long a store may take; a person may have to unlock it.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -24,13 +20,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How many calls may wait for a store at the same time.
 const MAX_WAITING: usize = 16;
 
-/// The first and the longest interval between two attempts to take a lock.
-const LOCK_INTERVALS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
-
 /// A store, for asynchronous code. Clones share the store.
 #[derive(Clone)]
 pub(crate) struct StoreAccess {
-    store: Arc<dyn CredentialStore>,
+    pub(super) store: Arc<dyn CredentialStore>,
     waiting: Arc<AtomicUsize>,
 }
 
@@ -72,68 +65,8 @@ impl StoreAccess {
         .await
     }
 
-    /// Looks up a credential with everything that its renewal needs.
-    #[cfg(feature = "oauth")]
-    pub(crate) async fn find_whole(
-        &self,
-        wanted: CredentialQuery<'_>,
-    ) -> Result<Option<StoredCredential>, CredentialStoreError> {
-        if !self.store.may_block() {
-            return self.store.find_whole(&wanted);
-        }
-        let [id, resource, account] =
-            [wanted.id, wanted.resource, wanted.account].map(|it| it.map(str::to_owned));
-        self.call(move |store| {
-            let (id, resource) = (id.as_deref(), resource.as_deref());
-            store.find_whole(&CredentialQuery::new(id, resource, account.as_deref()))
-        })
-        .await
-    }
-
-    /// Stores a credential.
-    #[cfg(feature = "oauth")]
-    pub(crate) async fn put(
-        &self,
-        id: &str,
-        credential: &Credential,
-    ) -> Result<(), CredentialStoreError> {
-        let (id, credential) = (id.to_owned(), credential.clone());
-        self.call(move |store| store.put(&id, &credential)).await
-    }
-
-    /// Removes a credential.
-    #[cfg(feature = "oauth")]
-    pub(crate) async fn remove(&self, id: &str) -> Result<bool, CredentialStoreError> {
-        let id = id.to_owned();
-        self.call(move |store| store.remove(&id)).await
-    }
-
-    /// Waits for the lock of a credential; `None` after the limit.
-    #[cfg(feature = "oauth")]
-    pub(crate) async fn lock(
-        &self,
-        id: &str,
-        limit: Duration,
-    ) -> Result<Option<CredentialLock>, CredentialStoreError> {
-        let deadline = Instant::now() + limit;
-        let (mut interval, longest) = LOCK_INTERVALS;
-        loop {
-            let lock = if self.store.may_block() {
-                let id = id.to_owned();
-                self.call(move |store| store.try_lock(&id)).await?
-            } else {
-                self.store.try_lock(id)?
-            };
-            if lock.is_some() || Instant::now() >= deadline {
-                return Ok(lock);
-            }
-            tokio::time::sleep(interval).await;
-            interval = (interval * 2).min(longest);
-        }
-    }
-
     /// Calls the store on a thread of its own.
-    async fn call<T: Send + 'static>(
+    pub(super) async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&dyn CredentialStore) -> Result<T, CredentialStoreError> + Send + 'static,
     ) -> Result<T, CredentialStoreError> {
@@ -166,6 +99,8 @@ impl StoreAccess {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
 
     /// A keychain that is waiting for the person, or panics.

@@ -2,8 +2,8 @@
 //!
 //! `store` is the trait, `file` the store in Wharf's folder, `user` this store together with the
 //! `keychain` of the system, `memory` one in memory. `binding` checks what a credential is bound to.
-//! `access` calls a store from asynchronous code: a keychain may block, ask the person, or never
-//! answer.
+//! `access` and `write_access` call a store from asynchronous code: a keychain may block, ask the
+//! person, or never answer.
 
 mod access;
 pub(crate) mod binding;
@@ -12,6 +12,8 @@ mod keychain;
 mod memory;
 mod store;
 mod user;
+#[cfg(feature = "oauth")]
+mod write_access;
 
 pub(crate) use self::access::StoreAccess;
 pub use self::file::FileCredentials;
