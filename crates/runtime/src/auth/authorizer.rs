@@ -118,15 +118,15 @@ impl OAuthAuthorizer {
 impl SentToken {
     /// Uses a token from now on.
     fn set(&mut self, current: Option<&CurrentToken>) {
-        let token = current.map(|current| current.token.clone());
-        if self.token == token {
+        let generation = current.map_or(0, |current| current.generation);
+        if self.generation == generation {
             return;
         }
-        self.token = token;
-        self.generation += 1;
+        self.generation = generation;
+        self.token = current.map(|current| current.token().clone());
         self.headers.clear();
         let value = current.and_then(|current| {
-            let text = format!("{} {}", current.token_type.word(), current.token.expose());
+            let text = format!("{} {}", current.token_type().word(), current.token().expose());
             let mut value = HeaderValue::try_from(text).ok()?;
             value.set_sensitive(true);
             Some(value)

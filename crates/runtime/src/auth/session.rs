@@ -90,7 +90,9 @@ pub(crate) struct OAuthSession {
 
 #[derive(Default)]
 struct SessionState {
-    current: Option<StoredCredential>,
+    current: Option<Arc<StoredCredential>>,
+    /// Changes whenever the credential does.
+    generation: u64,
     dpop: Option<Arc<DpopKey>>,
     challenge: ChallengeInfo,
     /// A refresh token that the issuer refused for good.
@@ -113,10 +115,22 @@ enum Extent {
     Everything,
 }
 
-/// A token to send.
+/// A token to send. Cheap: it shares the credential.
 pub(crate) struct CurrentToken {
-    pub(crate) token: Secret,
-    pub(crate) token_type: TokenType,
+    stored: Arc<StoredCredential>,
+    /// Changes whenever the token does.
+    pub(crate) generation: u64,
+}
+
+impl CurrentToken {
+    pub(crate) fn token(&self) -> &Secret {
+        &self.stored.credential.token
+    }
+
+    pub(crate) fn token_type(&self) -> TokenType {
+        let grant = self.stored.credential.oauth.as_ref();
+        grant.map(|grant| grant.token_type).unwrap_or_default()
+    }
 }
 
 impl OAuthSession {
@@ -145,11 +159,11 @@ impl OAuthSession {
         let Some(found) = found else {
             // What could not be stored is all there is.
             if !state.is_unsaved {
-                state.current = None;
+                state.clear();
             }
             return;
         };
-        if state.current.as_ref() == Some(&found) || state.is_unsaved {
+        if state.current.as_deref() == Some(&found) || state.is_unsaved {
             return;
         }
         state.use_credential(found);
@@ -174,9 +188,8 @@ impl OAuthSession {
                 self.state().next_attempt = Some(Instant::now() + RETRY_AFTER);
             }
         }
-        let credential = self.current()?.credential;
-        let token_type = credential.oauth.as_ref().map(|grant| grant.token_type);
-        Some(CurrentToken { token: credential.token, token_type: token_type.unwrap_or_default() })
+        let state = self.state();
+        Some(CurrentToken { stored: state.current.clone()?, generation: state.generation })
     }
 
     /// Makes the proof of possession for a request, if the token needs one.
@@ -187,7 +200,7 @@ impl OAuthSession {
     ) -> Option<HeaderValue> {
         let key = self.state().dpop.clone()?;
         let url = request.target.url();
-        key.proof(request.method.as_str(), url, Some(&token.token)).ok()
+        key.proof(request.method.as_str(), url, Some(token.token())).ok()
     }
 
     /// Keeps the nonce of a response.
@@ -336,7 +349,7 @@ impl OAuthSession {
         }
         let is_unsaved = self.state().is_unsaved;
         let whole = if is_unsaved {
-            current
+            Arc::unwrap_or_clone(current)
         } else {
             let stored = self.stored(self.server.account.as_deref()).await?;
             // Another program has signed out; its decision must not be undone.
@@ -420,7 +433,7 @@ impl OAuthSession {
         }
     }
 
-    pub(super) fn current(&self) -> Option<StoredCredential> {
+    pub(super) fn current(&self) -> Option<Arc<StoredCredential>> {
         self.state().current.clone()
     }
 
@@ -433,7 +446,8 @@ impl OAuthSession {
 
     /// Forgets the current credential.
     pub(super) fn forget(&self) {
-        *self.state() = SessionState::default();
+        let mut state = self.state();
+        *state = SessionState { generation: state.generation + 1, ..SessionState::default() };
     }
 
     /// Remembers that the issuer refused a refresh token, or the client, for good.
@@ -465,8 +479,14 @@ impl SessionState {
         if !is_same {
             self.dpop = stored.and_then(|key| DpopKey::from_stored(key).ok()).map(Arc::new);
         }
-        self.current = Some(found);
+        self.current = Some(Arc::new(found));
+        self.generation += 1;
         self.next_attempt = None;
+    }
+
+    fn clear(&mut self) {
+        self.current = None;
+        self.generation += 1;
     }
 }
 

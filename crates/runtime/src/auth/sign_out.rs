@@ -2,6 +2,8 @@
 //!
 //! The credential is removed also if the issuer cannot be reached; the caller learns about it.
 
+use std::sync::Arc;
+
 use super::error::SignInError;
 use super::outcome::{Revocation, SignedOut};
 use super::renewal::RevocationTarget;
@@ -13,7 +15,8 @@ impl OAuthSession {
     /// Revokes and removes the credential of an account; without one, that of the entry.
     pub(crate) async fn sign_out(&self, account: Option<&str>) -> Result<SignedOut, SignInError> {
         let account = account.or(self.server.account.as_deref());
-        let stored = self.stored(account).await?.or_else(|| self.current());
+        let stored =
+            self.stored(account).await?.or_else(|| self.current().map(Arc::unwrap_or_clone));
         let Some(stored) = stored else { return Err(SignInError::NotSignedIn) };
         let lock = self.lock(&stored.id).await?;
         // Another process may have renewed it since.

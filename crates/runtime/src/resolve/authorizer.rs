@@ -101,22 +101,16 @@ impl SentHeaders {
 
     /// Returns the headers of a request with its token.
     fn with_token(&mut self, next: NextToken) -> HeaderMap {
-        match next {
-            NextToken::Unchanged => self.headers.clone(),
-            #[cfg(feature = "oauth")]
-            NextToken::Replaced { authorization, proof } => {
-                match authorization {
-                    Some(value) => self.set(AUTHORIZATION, value),
-                    None => self.remove(&AUTHORIZATION),
-                }
-                let mut headers = self.headers.clone();
-                headers.extend(proof);
-                headers
-            }
+        let Some((authorization, proof)) = next else { return self.headers.clone() };
+        match authorization {
+            Some(value) => self.set(AUTHORIZATION, value),
+            None => self.remove(&AUTHORIZATION),
         }
+        let mut headers = self.headers.clone();
+        headers.extend(proof);
+        headers
     }
 
-    #[cfg(feature = "oauth")]
     fn remove(&mut self, name: &HeaderName) {
         if let Some(value) = self.headers.remove(name) {
             self.generation += 1;

@@ -32,6 +32,7 @@ mod target;
 #[cfg(unix)]
 mod tests;
 #[cfg(feature = "http")]
+#[cfg_attr(not(feature = "oauth"), path = "fixed_token.rs")]
 mod token_source;
 mod values;
 

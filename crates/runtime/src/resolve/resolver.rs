@@ -333,6 +333,8 @@ impl Resolver {
             store: self.credentials.clone(),
             #[cfg(feature = "oauth")]
             session,
+            #[cfg(feature = "oauth")]
+            generation: std::sync::atomic::AtomicU64::default(),
         });
         let (current, commands) = (Mutex::new(SentHeaders::new(current)), self.commands.clone());
         Ok(ServerHeaders { current, from_commands, commands, token_source })

@@ -85,7 +85,7 @@ impl SignInStates {
         session.adopt(Some(found.clone()));
         let Some(current) = session.token().await else { return found };
         let mut renewed = found;
-        renewed.credential.token = current.token;
+        renewed.credential.token = current.token().clone();
         renewed
     }
 

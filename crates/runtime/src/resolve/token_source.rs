@@ -4,6 +4,7 @@
 //! another program may have replaced it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -11,7 +12,6 @@ use wharf_config::Secret;
 use wharf_protocol::transport::{AuthorizedRequest, Challenge, ChallengeAction};
 
 use super::{credentials, headers};
-#[cfg(feature = "oauth")]
 use crate::auth::{OAuthSession, PROOF};
 use crate::credentials::StoreAccess;
 use crate::trust_gate::TrustedServer;
@@ -21,36 +21,29 @@ pub(super) struct TokenSource {
     pub(super) server: Arc<TrustedServer>,
     pub(super) store: StoreAccess,
     /// The sign-in state; none if the server is not reached over the network.
-    #[cfg(feature = "oauth")]
     pub(super) session: Option<Arc<OAuthSession>>,
+    /// The generation of the token that the header has.
+    pub(super) generation: AtomicU64,
 }
 
-/// What the next request carries.
-pub(super) enum NextToken {
-    /// The header as it is.
-    Unchanged,
-    /// This header, and a proof for this request.
-    #[cfg(feature = "oauth")]
-    Replaced { authorization: Option<HeaderValue>, proof: HeaderMap },
-}
+/// What the next request carries instead of the header that it has: the header `Authorization`, and
+/// the proof for this request. `None` if it carries the same as before.
+pub(super) type NextToken = Option<(Option<HeaderValue>, HeaderMap)>;
 
 impl TokenSource {
     /// Returns the token for a request; renews it if it is about to expire.
-    #[cfg(feature = "oauth")]
     pub(super) async fn next(&self, request: AuthorizedRequest<'_>) -> NextToken {
-        let Some(session) = &self.session else { return NextToken::Unchanged };
+        let session = self.session.as_ref()?;
         let Some(current) = session.token().await else {
-            return NextToken::Replaced { authorization: None, proof: HeaderMap::new() };
+            return Some((None, HeaderMap::new()));
         };
-        let authorization = headers::authorization(current.token_type, &current.token).ok();
         let proof = session.proof(request, &current).map(|proof| (PROOF, proof));
-        NextToken::Replaced { authorization, proof: proof.into_iter().collect() }
-    }
-
-    /// Returns the token for a request.
-    #[cfg(not(feature = "oauth"))]
-    pub(super) async fn next(&self, _: AuthorizedRequest<'_>) -> NextToken {
-        std::future::ready(NextToken::Unchanged).await
+        let before = self.generation.swap(current.generation, Ordering::Relaxed);
+        if proof.is_none() && before == current.generation {
+            return None;
+        }
+        let authorization = headers::authorization(current.token_type(), current.token()).ok();
+        Some((authorization, proof.into_iter().collect()))
     }
 
     /// Renews the token after a challenge to a request that carried these headers. `None` leaves the
@@ -60,27 +53,22 @@ impl TokenSource {
         challenge: &Challenge,
         sent: &HeaderMap,
     ) -> Result<ChallengeAction, Option<HeaderValue>> {
-        #[cfg(feature = "oauth")]
         if let Some(session) = &self.session {
             return Ok(session.on_challenge(challenge, sent_token(sent)).await);
         }
-        let _ = (challenge, sent);
         let found = credentials::find(&self.server, &self.store).await.ok().flatten();
         Err(found.and_then(|found| headers::bearer(&found.credential.token).ok()))
     }
 
     /// Receives the headers of a response.
     pub(super) fn on_response(&self, headers: &HeaderMap) {
-        #[cfg(feature = "oauth")]
         if let Some(session) = &self.session {
             session.on_response(headers);
         }
-        let _ = headers;
     }
 }
 
 /// Returns the token that headers carry.
-#[cfg(feature = "oauth")]
 fn sent_token(sent: &HeaderMap) -> Option<Secret> {
     let (_, token) = sent.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     Some(Secret::new(token))
