@@ -304,10 +304,7 @@ impl Resolver {
             session.adopt(found.clone());
         }
         if let Some(found) = found {
-            #[cfg(feature = "oauth")]
             let kind = found.credential.oauth.as_ref().map(|it| it.token_type).unwrap_or_default();
-            #[cfg(not(feature = "oauth"))]
-            let kind = wharf_config::TokenType::Bearer;
             match headers::authorization(kind, &found.credential.token) {
                 Ok(value) => drop(current.insert(AUTHORIZATION, value)),
                 Err(why) => omissions.add(OmittedPart::Credential, &why, "store it again"),

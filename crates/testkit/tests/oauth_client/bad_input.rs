@@ -145,7 +145,8 @@ async fn token_responses_that_cannot_be_used_store_nothing() {
     check(Misbehavior::json(200, &json!({})), is_invalid).await;
     check(Misbehavior::edit(|it| it["access_token"] = "a\nb".into()), is_invalid).await;
     check(Misbehavior::edit(|it| it["token_type"] = "mac".into()), is_invalid).await;
-    check(Misbehavior::Answer(502, "text/html", String::new()), |it| it.is_transient()).await;
+    let gateway = Misbehavior::Answer(502, "text/html", String::new());
+    check(gateway, SignInError::is_transient).await;
     check(Misbehavior::Huge(10 << 20), |it| matches!(it, SignInError::Http(_))).await;
 }
 
