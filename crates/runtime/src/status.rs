@@ -301,9 +301,9 @@ impl ServerFailure {
 /// Returns the HTTP status that a request was refused with.
 fn http_status(error: &RequestError) -> Option<u16> {
     match error.innermost() {
-        RequestError::Status { status, .. } | RequestError::Unauthorized { status, .. } => {
-            Some(status.as_u16())
-        }
+        RequestError::Status { status, .. }
+        | RequestError::Unauthorized { status, .. }
+        | RequestError::NotRenewed { status, .. } => Some(status.as_u16()),
         _ => None,
     }
 }

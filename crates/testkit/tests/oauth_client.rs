@@ -10,5 +10,6 @@ mod oauth_client {
     mod processes;
     mod renewal;
     mod sign_in;
+    mod stored;
     mod world;
 }

@@ -15,6 +15,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,7 +27,10 @@ pub use self::record::{
 pub use self::select::{CredentialSummary, credential_id, select_credential, select_summary};
 use crate::env::Env;
 use crate::secret::Secret;
-use crate::store::{self, StoreError, StoreErrorKind, private_file};
+use crate::store::{self, FileLock, StoreError, StoreErrorKind, private_file};
+
+/// How long another process may take to renew a credential.
+const RENEWAL_LIMIT: Duration = Duration::from_secs(45);
 
 /// The stored credentials of one person.
 #[derive(Debug, Default)]
@@ -82,6 +86,19 @@ impl Credentials {
             None => CredentialFile::default(),
         };
         Ok(Self { path: Some(path), file })
+    }
+
+    /// Returns the file whose lock ([`FileLock`]) is held by whoever renews, moves
+    /// or replaces a credential.
+    pub fn lock_file(env: &Env, id: &str) -> Result<PathBuf, CredentialError> {
+        let home = env.wharf_home().ok_or(CredentialError::NoHome)?;
+        // The id of an entry may have any characters, so the file is named after its hash.
+        Ok(home.join("run").join(format!("credential-{}.lock", credential_id(id, None))))
+    }
+
+    /// Waits for that lock while another process renews the credential. Blocks the thread.
+    pub fn lock(env: &Env, id: &str) -> Result<FileLock, CredentialError> {
+        Ok(FileLock::acquire(&Self::lock_file(env, id)?, RENEWAL_LIMIT)?)
     }
 
     /// Stores a token for an address and returns the reference to it.

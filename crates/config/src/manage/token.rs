@@ -1,6 +1,8 @@
 //! Stores or replaces the token of a server in one of Wharf's own files; the rest of its entry
 //! stays unchanged.
 
+use std::path::Path;
+
 use crate::catalog::{DefinitionState, LoadOptions, Server};
 use crate::credentials::Credentials;
 use crate::edit::Change;
@@ -57,10 +59,11 @@ pub fn set_token(
     ensure_in_project(definition)?;
     let resource = resource(server, env)?;
     let path = definition.source.path.clone();
+    // Another process may be renewing the credential; its lock comes before that of the files.
+    let locked = reference(&path, name)?;
+    let _renewal = locked.as_deref().map(|id| Credentials::lock(env, id)).transpose()?;
     let _lock = lock(env)?;
-    let text = store::read(&path)?.unwrap_or_default();
-    let entry = native_entry(&text, name);
-    let known = entry.as_ref().and_then(credential_of).map(str::to_owned);
+    let known = reference(&path, name)?;
     let mut credentials = Credentials::load(env)?;
     let has_one = known.as_deref().is_some_and(|id| credentials.get(id).is_some());
     let id = credentials.set_bearer(known.as_deref(), &resource, token)?;
@@ -77,6 +80,13 @@ pub fn set_token(
     let verb = if has_one { "Replaced" } else { "Stored" };
     let message = format!("{verb} the token of server \"{name}\"");
     Ok(Some(ChangeSummary { name: name.to_owned(), path: Some(path), message }))
+}
+
+/// Returns the reference to a credential in an entry.
+fn reference(path: &Path, name: &str) -> Result<Option<String>, ManageError> {
+    let text = store::read(path)?.unwrap_or_default();
+    let entry = native_entry(&text, name);
+    Ok(entry.as_ref().and_then(credential_of).map(str::to_owned))
 }
 
 /// Tells whether any file defines a server of this name.

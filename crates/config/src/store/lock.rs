@@ -26,8 +26,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// ```
 #[derive(Debug)]
 pub struct WriteLock {
-    /// Closing the file unlocks it. Removing it would let two processes hold the lock.
-    _file: File,
+    _lock: FileLock,
 }
 
 impl WriteLock {
@@ -35,23 +34,14 @@ impl WriteLock {
     ///
     /// Blocks the thread for at most `wait`. Fails with [`StoreErrorKind::Busy`] after that.
     pub fn acquire(run: &Path, wait: Duration) -> Result<Self, StoreError> {
-        let path = run.join("write.lock");
-        let file = open(&path)?;
-        let started = Instant::now();
-        while !try_lock(&file, &path)? {
-            let left = wait.saturating_sub(started.elapsed());
-            if left.is_zero() {
-                return Err(StoreError::new(&path, StoreErrorKind::Busy(wait)));
-            }
-            thread::sleep(RETRY_INTERVAL.min(left));
-        }
-        Ok(Self { _file: file })
+        Ok(Self { _lock: FileLock::acquire(&run.join("write.lock"), wait)? })
     }
 }
 
 /// Holds the lock of one file until it is dropped; the system releases it when the process dies.
 #[derive(Debug)]
 pub struct FileLock {
+    /// Closing the file unlocks it. Removing it would let two processes hold the lock.
     _file: File,
 }
 
@@ -61,6 +51,21 @@ impl FileLock {
     pub fn try_acquire(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = open(path)?;
         Ok(try_lock(&file, path)?.then_some(Self { _file: file }))
+    }
+
+    /// Waits for the lock. Blocks the thread for at most `wait`, and fails with
+    /// [`StoreErrorKind::Busy`] after that.
+    pub fn acquire(path: &Path, wait: Duration) -> Result<Self, StoreError> {
+        let file = open(path)?;
+        let started = Instant::now();
+        while !try_lock(&file, path)? {
+            let left = wait.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(StoreError::new(path, StoreErrorKind::Busy(wait)));
+            }
+            thread::sleep(RETRY_INTERVAL.min(left));
+        }
+        Ok(Self { _file: file })
     }
 }
 

@@ -97,7 +97,9 @@ async fn send_initialized(
 ) -> Result<(), RequestError> {
     let telling = connection.notify("notifications/initialized", None);
     match tokio::time::timeout(options.legacy_probe_delay, telling).await {
-        Ok(Err(error @ RequestError::Unauthorized { .. })) => Err(error),
+        Ok(Err(error @ (RequestError::Unauthorized { .. } | RequestError::NotRenewed { .. }))) => {
+            Err(error)
+        }
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => {
             connection

@@ -44,6 +44,15 @@ pub enum RequestError {
         /// The `WWW-Authenticate` header, if there was one.
         challenge: Option<String>,
     },
+    /// The server requires authorization, and the credentials could not be renewed now: nothing
+    /// says that they are bad.
+    #[error("the server answered {status}, and the credentials could not be renewed: {reason}")]
+    NotRenewed {
+        /// 401 or 403.
+        status: StatusCode,
+        /// Why.
+        reason: String,
+    },
     /// An HTTP response with an error status and no JSON-RPC response.
     #[error("the server answered {status}{}", excerpt_suffix(excerpt))]
     Status {
@@ -139,7 +148,9 @@ impl RequestError {
     pub fn was_not_executed(&self, era: Era) -> bool {
         use crate::envelope::code;
         match self {
-            Self::Unauthorized { status, .. } => *status == StatusCode::UNAUTHORIZED,
+            Self::Unauthorized { status, .. } | Self::NotRenewed { status, .. } => {
+                *status == StatusCode::UNAUTHORIZED
+            }
             Self::ErrorResponse(error) if era == Era::Modern => {
                 matches!(error.code, code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION)
             }
@@ -177,7 +188,9 @@ impl RequestError {
     /// Returns the HTTP error status, if there was one.
     pub fn status(&self) -> Option<StatusCode> {
         match self.innermost() {
-            Self::Unauthorized { status, .. } | Self::Status { status, .. } => Some(*status),
+            Self::Unauthorized { status, .. }
+            | Self::NotRenewed { status, .. }
+            | Self::Status { status, .. } => Some(*status),
             Self::Inconclusive { status, .. } => *status,
             _ => None,
         }

@@ -32,12 +32,18 @@ pub struct Challenge {
 }
 
 /// What to do after a challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChallengeAction {
     /// Get the headers again and send the request again; the server has not executed it.
     Retry,
     /// The same, because the server only asks for its nonce. Not counted as a challenge.
     RetryWithNonce,
+    /// Report that the credentials could not be renewed now. Nothing says that they are bad, so a
+    /// later attempt may work.
+    TryLater {
+        /// Why; without secrets.
+        reason: String,
+    },
     /// Report the challenge to the caller.
     GiveUp,
 }

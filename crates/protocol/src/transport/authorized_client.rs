@@ -170,6 +170,9 @@ impl AuthorizedClient {
                 Challenge { status, www_authenticate, nonce, previous_challenges, generation };
             match callbacks::call_and_wait(|| self.authorizer.on_challenge(challenged)).await {
                 Ok(ChallengeAction::Retry) => previous_challenges += 1,
+                Ok(ChallengeAction::TryLater { reason }) => {
+                    return Err(RequestError::NotRenewed { status, reason });
+                }
                 Ok(ChallengeAction::RetryWithNonce) if nonces < MAX_NONCES => nonces += 1,
                 _ => return Err(RequestError::Unauthorized { status, challenge }),
             }

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use tokio::sync::OnceCell;
-use tokio_util::task::TaskTracker;
 use wharf_config::{Secret, ServerUrl};
 use wharf_protocol::transport::{
     AuthorizedRequest, Authorizer, BoxFuture, Challenge, ChallengeAction, HttpClient, HttpTarget,
@@ -19,6 +18,7 @@ use super::error::SignInError;
 use super::options::{OAuthSettings, SignInOptions};
 use super::outcome::{SignedIn, SignedOut};
 use super::prompt::{SignInHost, SignInProgress};
+use super::renewal_tasks::RenewalTasks;
 use super::session::{CurrentToken, OAuthServer, OAuthSession, SessionContext};
 use crate::credentials::{CredentialStore, StoreAccess};
 
@@ -62,7 +62,7 @@ impl OAuthAuthorizer {
             settings,
         };
         let store = StoreAccess::new(store);
-        let context = SessionContext { http, store, tasks: TaskTracker::new() };
+        let context = SessionContext { http, store, tasks: RenewalTasks::default() };
         let session = OAuthSession::new(server, context, None);
         Ok(Self { session, loaded: OnceCell::new(), sent: Mutex::default(), host: None })
     }
@@ -89,6 +89,13 @@ impl OAuthAuthorizer {
     /// Revokes the tokens where the issuer offers that, and removes the credential.
     pub async fn sign_out(&self) -> Result<SignedOut, SignInError> {
         self.session.sign_out(None).await
+    }
+
+    /// Waits for a renewal whose refresh token was sent: it may be used once, so a program that ends
+    /// before the answer is stored must sign in again. Call it before the end of the program.
+    pub async fn close(&self) {
+        self.session.context.tasks.close().await;
+        self.session.store_at_end().await;
     }
 
     /// Signs in after a challenge, if that has not been tried for the request.

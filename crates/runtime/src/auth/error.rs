@@ -246,7 +246,7 @@ impl SignInError {
     /// Tells whether the same sign-in may work later: nothing says that it was refused.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Http(_) | Self::TimedOut { .. } => true,
+            Self::Http(_) | Self::TimedOut { .. } | Self::Locked => true,
             Self::Status { status, .. } => *status >= 500 || *status == 429,
             Self::Refused(refusal) => {
                 matches!(&*refusal.code, "temporarily_unavailable" | "server_error" | "slow_down")

@@ -6,7 +6,7 @@
 //! signatures by `ring`: `docs/decisions/0017-own-oauth-requests.md`.
 //!
 //! `session` is the state of one server, and `sessions` has those of a runtime: the token, its
-//! `renewal`, `sign_in` and `sign_out`. A sign-in reads the `challenge`, finds the issuer
+//! `renewal`, `sign_in` and `sign_out`; `renewal_tasks` ends them with the program. A sign-in reads the `challenge`, finds the issuer
 //! (`discovery`, `metadata`), a client (`registration`) and a token: on a `page` whose `answer` comes
 //! to the `callback`, with a code on another `device`, or with `grants` that need no person. `token`
 //! and `requests` send the requests. `keys` signs, `dpop` makes proofs of possession. `prompt` is the
@@ -30,8 +30,10 @@ mod page;
 mod prompt;
 mod registration;
 mod renewal;
+mod renewal_tasks;
 mod requests;
 mod session;
+mod session_sign_in;
 mod sessions;
 mod sign_in;
 mod sign_out;
@@ -48,5 +50,6 @@ pub use self::outcome::{Revocation, SignedIn, SignedOut};
 pub use self::prompt::{
     Browser, BrowserError, BrowserState, PageAddress, SignInHost, SignInProgress, SignInPrompt,
 };
+pub use self::renewal_tasks::unfinished_renewals;
 pub(crate) use self::session::{OAuthServer, OAuthSession, SessionEvent, SessionObserver};
 pub(crate) use self::sessions::OAuthSessions;

@@ -4,6 +4,7 @@
 //! credential is written first as it is, which fails on a full disk while nothing is lost. A failed
 //! renewal never removes or changes the stored credential.
 
+use tokio::time::Instant;
 use url::Url;
 use wharf_config::{Credential, OAuthGrant, Secret};
 use wharf_protocol::transport::BoxFuture;
@@ -14,8 +15,9 @@ use super::grants::TokenContext;
 use super::options::SignInOptions;
 use super::prompt::{SignInHost, SignInProgress, SignInPrompt};
 use super::registration::configured_secret;
+use super::renewal_tasks::UnfinishedRenewal;
 use super::requests::{OAuthRequests, safe_url};
-use super::session::{OAuthSession, SessionEvent};
+use super::session::{OAuthSession, SessionEvent, Unsaved};
 use super::sign_in::take;
 use super::token::{ClientIdentity, IssuedToken};
 use crate::credentials::StoredCredential;
@@ -45,13 +47,15 @@ impl OAuthSession {
     ) -> Result<(), SignInError> {
         let StoredCredential { id, mut credential, .. } = current;
         let Some(grant) = credential.oauth.clone() else { return Err(SignInError::NotRenewable) };
-        let mut is_unsaved = false;
+        let mut is_read_only = false;
         if let Err(error) = self.context.store.put(&id, &credential).await {
             if !error.is_read_only() {
                 return Err(SignInError::Store(error));
             }
-            is_unsaved = true;
+            is_read_only = true;
         }
+        let over = self.unsaved_over().unwrap_or_else(|| Some(credential.token.clone()));
+        let _unfinished = UnfinishedRenewal::begin();
         let issued = match self.request_next(&grant, &credential).await {
             Ok(issued) => issued,
             Err(error) => {
@@ -63,13 +67,14 @@ impl OAuthSession {
             }
         };
         take(&mut credential, issued);
-        if !is_unsaved && let Err(error) = self.context.store.put(&id, &credential).await {
-            // This program goes on with the new token; others will sign in again.
+        let mut unsaved = is_read_only.then_some(Unsaved { over: over.clone(), try_again: None });
+        if !is_read_only && let Err(error) = self.context.store.put(&id, &credential).await {
+            // This program goes on with the new token, and stores it as soon as it can.
             tracing::warn!(%error, "a renewed token could not be stored");
-            is_unsaved = true;
+            unsaved = Some(Unsaved { over, try_again: Some(Instant::now()) });
         }
         let expires_at = credential.oauth.as_ref().and_then(|grant| grant.expires_at);
-        self.replace(StoredCredential::new(id, credential), is_unsaved);
+        self.replace(StoredCredential::new(id, credential), unsaved);
         self.report(SessionEvent::Renewed { expires_at });
         Ok(())
     }

@@ -22,7 +22,7 @@ use super::prompt::is_loopback;
 const MAX_BODY: usize = 512 << 10;
 
 /// How long one request may take, with its response.
-const LIMIT: Duration = Duration::from_secs(20);
+pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(20);
 
 /// How long the name of the server may be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
@@ -103,8 +103,8 @@ impl OAuthRequests {
         let policy = self.policy;
         let request =
             WebRequest { method, target, headers, body, is_secret, policy, limit: MAX_BODY };
-        let fetched = tokio::time::timeout(LIMIT, self.client.fetch(request)).await;
-        let (phase, limit) = (HttpPhase::Answer, LIMIT);
+        let fetched = tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request)).await;
+        let (phase, limit) = (HttpPhase::Answer, REQUEST_LIMIT);
         let response = fetched.unwrap_or(Err(HttpError::TimedOut { origin, phase, limit }));
         Ok(read(&response?))
     }

@@ -13,35 +13,35 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use tokio_util::task::TaskTracker;
 use url::Url;
-use wharf_config::{Credential, Secret, TokenType, credential_id};
+use wharf_config::{Secret, TokenType};
 use wharf_protocol::transport::{AuthorizedRequest, Challenge, ChallengeAction, HttpClient};
 
 use super::challenge::ChallengeInfo;
 use super::clock::now;
 use super::dpop::DpopKey;
 use super::error::SignInError;
-use super::options::{OAuthSettings, SignInOptions};
-use super::outcome::SignedIn;
-use super::prompt::SignInHost;
-use super::sign_in::{NewCredential, SignInRun};
-use crate::credentials::{
-    CredentialLock, CredentialQuery, CredentialStoreError, StoreAccess, StoredCredential, binding,
-};
+use super::options::OAuthSettings;
+use super::renewal_tasks::RenewalTasks;
+use crate::credentials::{CredentialLock, CredentialQuery, StoreAccess, StoredCredential, binding};
+use crate::resolve::Secrets;
+use crate::status::error_with_causes;
 
 /// How long to wait for another process that renews the credential.
 const LOCK_LIMIT: Duration = Duration::from_secs(45);
+
+/// How long the end of the program tries to store a credential.
+const LAST_STORE_LIMIT: Duration = Duration::from_secs(5);
 
 /// A token is renewed this long before it expires, or a tenth of its lifetime before, if that is
 /// less.
 const RENEW_AHEAD: u64 = 60;
 
+/// The age in seconds from which a token is renewed ahead of time.
+const MIN_AGE: u64 = 5;
+
 /// How long no renewal ahead of time is tried after one that failed: the issuer may be slow to fail.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-
-/// How often one server may ask for more scopes before a person signs in again by themselves.
-const MAX_STEP_UPS: usize = 3;
 
 /// What a server is, for its credential.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ pub(crate) type SessionObserver = Arc<dyn Fn(SessionEvent) + Send + Sync>;
 pub(crate) struct SessionContext {
     pub(crate) http: HttpClient,
     pub(crate) store: StoreAccess,
-    pub(crate) tasks: TaskTracker,
+    pub(crate) tasks: RenewalTasks,
 }
 
 /// The sign-in state of one server.
@@ -89,21 +89,48 @@ pub(crate) struct OAuthSession {
 }
 
 #[derive(Default)]
-struct SessionState {
-    current: Option<Arc<StoredCredential>>,
+pub(super) struct SessionState {
+    pub(super) current: Option<Arc<StoredCredential>>,
     /// Changes whenever the credential does.
-    generation: u64,
-    dpop: Option<Arc<DpopKey>>,
-    challenge: ChallengeInfo,
+    pub(super) generation: u64,
+    pub(super) dpop: Option<Arc<DpopKey>>,
+    pub(super) challenge: ChallengeInfo,
     /// A refresh token that the issuer refused for good.
-    refused: Option<Secret>,
+    pub(super) refused: Option<Secret>,
     /// Whether the issuer does not know the client any more.
-    is_client_forgotten: bool,
+    pub(super) is_client_forgotten: bool,
     /// When a renewal ahead of time may be tried again after one that failed.
-    next_attempt: Option<Instant>,
-    /// Whether the current credential could not be stored.
-    is_unsaved: bool,
-    step_ups: usize,
+    pub(super) next_attempt: Option<Instant>,
+    /// Set while the current credential could not be stored.
+    pub(super) unsaved: Option<Unsaved>,
+    pub(super) step_ups: usize,
+}
+
+/// What is known of a credential that could not be stored. It counts until the store has another
+/// one than it replaces.
+#[derive(Clone)]
+pub(super) struct Unsaved {
+    /// The stored token that it replaces.
+    pub(super) over: Option<Secret>,
+    /// When to try again; none if the store never stores anything.
+    pub(super) try_again: Option<Instant>,
+}
+
+/// A renewal whose request is next.
+struct DueRenewal {
+    stored: StoredCredential,
+    _lock: CredentialLock,
+}
+
+impl Unsaved {
+    /// Tells whether the store still has what the unsaved credential replaces.
+    fn is_over(&self, stored: Option<&StoredCredential>) -> bool {
+        stored.map(|stored| &stored.credential.token) == self.over.as_ref()
+    }
+
+    fn may_be_stored(&self) -> bool {
+        self.try_again.is_some()
+    }
 }
 
 /// How much of a credential is looked up.
@@ -156,17 +183,14 @@ impl OAuthSession {
     /// Uses a credential that the store has for the server.
     pub(crate) fn adopt(&self, found: Option<StoredCredential>) {
         let mut state = self.state();
-        let Some(found) = found else {
-            // What could not be stored is all there is.
-            if !state.is_unsaved {
-                state.clear();
-            }
-            return;
-        };
-        if state.current.as_deref() == Some(&found) || state.is_unsaved {
+        if state.unsaved.as_ref().is_some_and(|unsaved| unsaved.is_over(found.as_ref())) {
             return;
         }
-        state.use_credential(found);
+        match found {
+            Some(found) if state.current.as_deref() == Some(&found) => {}
+            Some(found) => state.use_credential(found),
+            None => state.clear(),
+        }
     }
 
     /// Uses the stored credential, if there is one.
@@ -180,6 +204,11 @@ impl OAuthSession {
     /// Returns the token to send: renewed if it is about to expire and that works.
     pub(crate) async fn token(self: &Arc<Self>) -> Option<CurrentToken> {
         let current = self.current()?;
+        if self.is_to_be_stored() {
+            let session = Arc::clone(self);
+            // Nobody waits for it: the token is good.
+            drop(self.context.tasks.spawn(async move { session.store_again().await }));
+        }
         if self.is_due(&current) {
             let seen = current.credential.token.clone();
             if let Err(error) = self.renew(Some(seen)).await {
@@ -238,6 +267,10 @@ impl OAuthSession {
         };
         match renewed {
             Ok(()) => ChallengeAction::Retry,
+            // Nothing says that the credential is bad.
+            Err(error) if error.is_transient() => {
+                ChallengeAction::TryLater { reason: error_with_causes(&error, &Secrets::default()) }
+            }
             Err(error) => {
                 tracing::debug!(%error, "a challenge could not be answered");
                 self.report(SessionEvent::Needed);
@@ -246,129 +279,106 @@ impl OAuthSession {
         }
     }
 
-    /// Signs in and stores the credential.
-    pub(crate) async fn sign_in(
-        &self,
-        options: &SignInOptions,
-        host: &SignInHost,
-    ) -> Result<SignedIn, SignInError> {
-        let account = options.account.clone().or_else(|| self.server.account.clone());
-        let stored = self.stored(account.as_deref()).await?;
-        let challenge = self.state().challenge.clone();
-        self.check_step_up(&challenge, stored.as_ref())?;
-        let is_client_forgotten = self.state().is_client_forgotten;
-        let run = SignInRun {
-            http: &self.context.http,
-            server: &self.server.url,
-            resource: &self.server.resource,
-            settings: &self.server.settings,
-            options,
-            challenge: &challenge,
-            stored: stored.as_ref().map(|stored| &stored.credential),
-            is_client_forgotten,
-            host,
-        };
-        let NewCredential { credential, warnings } = run.run().await?;
-        let credential = credential.with_account(account.clone());
-        let id = match (&self.server.credential_id, stored) {
-            (_, Some(stored)) => stored.id,
-            (Some(id), None) => id.clone(),
-            (None, None) => credential_id(&self.server.resource, account.as_deref()),
-        };
-        let lock = self.lock(&id).await?;
-        let not_stored = self.context.store.put(&id, &credential).await.err();
-        drop(lock);
-        if let Some(error) = not_stored.as_ref().filter(|error| !error.is_read_only()) {
-            return Err(SignInError::Store(error.clone()));
-        }
-        let summary = signed_in(&id, &credential, not_stored, warnings);
-        let mut state = self.state();
-        state.use_credential(StoredCredential::new(id, credential));
-        state.is_unsaved = summary.not_stored.is_some();
-        state.challenge = ChallengeInfo::default();
-        state.is_client_forgotten = false;
-        drop(state);
-        self.report(SessionEvent::SignedIn { account });
-        Ok(summary)
-    }
-
-    /// Checks that more scopes would help: not if the token has them already, and not for ever.
-    fn check_step_up(
-        &self,
-        challenge: &ChallengeInfo,
-        stored: Option<&StoredCredential>,
-    ) -> Result<(), SignInError> {
-        let mut state = self.state();
-        if !challenge.is_insufficient_scope() {
-            state.step_ups = 0;
-            return Ok(());
-        }
-        let grant = stored.and_then(|stored| stored.credential.oauth.as_ref());
-        let granted = grant.map(|grant| &*grant.scopes).unwrap_or_default();
-        let is_granted = challenge.scopes.iter().all(|scope| granted.contains(scope));
-        state.step_ups += 1;
-        if (is_granted && grant.is_some()) || state.step_ups > MAX_STEP_UPS {
-            return Err(SignInError::StepUpFailed);
-        }
-        Ok(())
-    }
-
     /// Renews the token that a request carried, unless somebody else has done it meanwhile.
     ///
     /// Dropping the future does not stop a renewal that has begun.
     pub(crate) async fn renew(self: &Arc<Self>, seen: Option<Secret>) -> Result<(), SignInError> {
         let session = Arc::clone(self);
-        let renewal = self.context.tasks.spawn(async move { session.renew_once(seen).await });
+        let renewal = self.context.tasks.spawn(async move {
+            // The semaphore is never closed.
+            let _permit = session.context.tasks.until_closing(session.renewing.acquire()).await;
+            let due = session.context.tasks.until_closing(session.prepare(seen.as_ref())).await;
+            match due.ok_or(SignInError::NotRenewable)?? {
+                Some(DueRenewal { stored, _lock }) => session.request_renewal(stored).await,
+                None => Ok(()),
+            }
+        });
         // The task is never aborted; a panic in it renews nothing.
         renewal.await.unwrap_or(Err(SignInError::NotRenewable))
     }
 
-    async fn renew_once(&self, seen: Option<Secret>) -> Result<(), SignInError> {
-        // The semaphore is never closed.
-        let _permit = self.renewing.acquire().await;
-        let is_current =
-            |current: &StoredCredential| Some(&current.credential.token) == seen.as_ref();
-        if self.current().is_some_and(|current| !is_current(&current)) {
-            return Ok(());
+    /// Does all that a renewal needs before its request; `None` if none is needed any more. May be
+    /// dropped at any time.
+    async fn prepare(&self, seen: Option<&Secret>) -> Result<Option<DueRenewal>, SignInError> {
+        if self.current().is_some_and(|current| Some(&current.credential.token) != seen) {
+            return Ok(None);
         }
-        if self.find_newer(seen.as_ref()).await? {
-            return Ok(());
+        if self.find_newer(seen).await? {
+            return Ok(None);
         }
         let Some(current) = self.current() else {
             if self.server.settings.grant_without_person().is_none() {
                 return Err(SignInError::NotSignedIn);
             }
-            return self.sign_in_alone().await;
+            return self.sign_in_alone().await.map(|()| None);
         };
         if !self.can_renew(&current) {
             return Err(SignInError::NotRenewable);
         }
-        let _lock = self.lock(&current.id).await?;
-        if self.find_newer(seen.as_ref()).await? {
-            return Ok(());
+        let lock = self.lock(&current.id).await?;
+        if self.find_newer(seen).await? {
+            return Ok(None);
         }
-        let is_unsaved = self.state().is_unsaved;
-        let whole = if is_unsaved {
-            Arc::unwrap_or_clone(current)
-        } else {
-            let stored = self.stored(self.server.account.as_deref()).await?;
-            // Another program has signed out; its decision must not be undone.
-            stored.ok_or(SignInError::NotSignedIn)?
-        };
-        if whole.is_partial || !self.can_renew(&whole) {
+        let stored = self.whole(current).await?;
+        if stored.is_partial || !self.can_renew(&stored) {
             return Err(SignInError::NotRenewable);
         }
-        self.request_renewal(whole).await
+        Ok(Some(DueRenewal { stored, _lock: lock }))
+    }
+
+    /// Returns the current credential as the store has it, or as it is if it could not be stored.
+    async fn whole(&self, current: Arc<StoredCredential>) -> Result<StoredCredential, SignInError> {
+        let stored = self.stored(self.server.account.as_deref()).await?;
+        if self.state().unsaved.as_ref().is_some_and(|unsaved| unsaved.is_over(stored.as_ref())) {
+            return Ok(Arc::unwrap_or_clone(current));
+        }
+        if stored.is_none() {
+            // Another program has signed out; its decision must not be undone.
+            self.forget();
+        }
+        stored.ok_or(SignInError::NotSignedIn)
+    }
+
+    /// Stores the current credential, if that failed before and the store still has what it replaces.
+    pub(super) async fn store_again(&self) {
+        if !self.state().unsaved.as_ref().is_some_and(Unsaved::may_be_stored) {
+            return;
+        }
+        let Ok(_permit) = self.renewing.acquire().await else { return };
+        if let Err(error) = self.try_to_store_again().await {
+            tracing::debug!(%error, "a renewed token could still not be stored");
+            if let Some(unsaved) = &mut self.state().unsaved {
+                unsaved.try_again = Some(Instant::now() + RETRY_AFTER);
+            }
+        }
+    }
+
+    /// Does the same at the end of the program, which does not wait long for the store.
+    pub(super) async fn store_at_end(&self) {
+        drop(tokio::time::timeout(LAST_STORE_LIMIT, self.store_again()).await);
+    }
+
+    async fn try_to_store_again(&self) -> Result<(), SignInError> {
+        let Some(current) = self.current() else { return Ok(()) };
+        let _lock = self.lock(&current.id).await?;
+        let stored = self.stored(self.server.account.as_deref()).await?;
+        let is_over = |unsaved: &Unsaved| unsaved.is_over(stored.as_ref());
+        if !self.state().unsaved.as_ref().is_some_and(is_over) {
+            self.adopt(stored);
+            return Ok(());
+        }
+        self.context.store.put(&current.id, &current.credential).await?;
+        self.state().unsaved = None;
+        Ok(())
     }
 
     /// Takes the stored credential if it has another token than the one that was used.
     async fn find_newer(&self, seen: Option<&Secret>) -> Result<bool, SignInError> {
-        if self.state().is_unsaved {
-            return Ok(false);
-        }
         let account = self.server.account.as_deref();
         let Some(found) = self.find(account, Extent::Token).await? else { return Ok(false) };
-        let is_newer = Some(&found.credential.token) != seen;
+        let is_replaced =
+            self.state().unsaved.as_ref().is_some_and(|unsaved| unsaved.is_over(Some(&found)));
+        let is_newer = Some(&found.credential.token) != seen && !is_replaced;
         if is_newer {
             self.state().use_credential(found);
         }
@@ -413,6 +423,10 @@ impl OAuthSession {
     fn is_due(&self, stored: &StoredCredential) -> bool {
         let Some(grant) = &stored.credential.oauth else { return false };
         let Some(expires_at) = grant.expires_at else { return false };
+        // An issuer may give tokens that are about to expire from the start.
+        if grant.issued_at.is_some_and(|at| now().abs_diff(at) < MIN_AGE) {
+            return false;
+        }
         if self.state().next_attempt.is_some_and(|at| Instant::now() < at) {
             return false;
         }
@@ -437,11 +451,42 @@ impl OAuthSession {
         self.state().current.clone()
     }
 
+    /// Returns the current credential if it is one of this account that could not be stored.
+    pub(super) fn unsaved_of(&self, account: Option<&str>) -> Option<StoredCredential> {
+        let state = self.state();
+        let current = state.current.clone().filter(|_| state.unsaved.is_some())?;
+        let is_of = current.credential.account.as_deref() == account;
+        is_of.then(|| Arc::unwrap_or_clone(current))
+    }
+
+    /// Returns the stored token that the current credential replaces, if it could not be stored.
+    pub(super) fn unsaved_over(&self) -> Option<Option<Secret>> {
+        self.state().unsaved.as_ref().map(|unsaved| unsaved.over.clone())
+    }
+
+    /// Tells whether it is time to store the current credential again.
+    fn is_to_be_stored(&self) -> bool {
+        let state = self.state();
+        let at = state.unsaved.as_ref().and_then(|unsaved| unsaved.try_again);
+        at.is_some_and(|at| at <= Instant::now())
+    }
+
+    /// Takes what an earlier session of the server knows.
+    pub(super) fn take_over(&self, earlier: &Self) {
+        let from = earlier.state();
+        let mut state = self.state();
+        if let Some(current) = from.current.clone() {
+            state.use_credential(Arc::unwrap_or_clone(current));
+        }
+        state.unsaved.clone_from(&from.unsaved);
+        state.challenge.clone_from(&from.challenge);
+    }
+
     /// Replaces the current credential.
-    pub(super) fn replace(&self, renewed: StoredCredential, is_unsaved: bool) {
+    pub(super) fn replace(&self, renewed: StoredCredential, unsaved: Option<Unsaved>) {
         let mut state = self.state();
         state.use_credential(renewed);
-        state.is_unsaved = is_unsaved;
+        state.unsaved = unsaved;
     }
 
     /// Forgets the current credential.
@@ -467,13 +512,13 @@ impl OAuthSession {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionState {
-    fn use_credential(&mut self, found: StoredCredential) {
+    pub(super) fn use_credential(&mut self, found: StoredCredential) {
         let stored = found.credential.oauth.as_ref().and_then(|grant| grant.dpop_key.as_ref());
         let is_same = self.dpop.as_ref().map(|key| key.stored()) == stored;
         if !is_same {
@@ -482,31 +527,13 @@ impl SessionState {
         self.current = Some(Arc::new(found));
         self.generation += 1;
         self.next_attempt = None;
+        self.unsaved = None;
     }
 
     fn clear(&mut self) {
         self.current = None;
+        self.unsaved = None;
         self.generation += 1;
-    }
-}
-
-fn signed_in(
-    id: &str,
-    credential: &Credential,
-    not_stored: Option<CredentialStoreError>,
-    warnings: Vec<wharf_config::Problem>,
-) -> SignedIn {
-    let grant = credential.oauth.as_deref();
-    SignedIn {
-        id: id.to_owned(),
-        issuer: credential.issuer.clone().unwrap_or_default(),
-        account: credential.account.clone(),
-        scopes: grant.map(|grant| grant.scopes.clone()).unwrap_or_default(),
-        expires_at: grant.and_then(|grant| grant.expires_at),
-        is_renewable: grant
-            .is_some_and(|grant| grant.refresh_token.is_some() || !grant.kind.needs_person()),
-        not_stored,
-        warnings,
     }
 }
 

@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use tokio_util::task::TaskTracker;
 use wharf_protocol::transport::HttpClient;
 
+use super::renewal_tasks::RenewalTasks;
 use super::session::{OAuthServer, OAuthSession, SessionContext, SessionObserver};
 use crate::credentials::StoreAccess;
-
-/// How long the end of a runtime waits for a renewal.
-const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 
 /// The address, the reference and the account.
 type SessionKey = (String, Option<String>, Option<String>);
@@ -25,7 +21,7 @@ pub(crate) struct OAuthSessions {
 
 impl OAuthSessions {
     pub(crate) fn new(http: HttpClient, store: StoreAccess) -> Self {
-        let context = SessionContext { http, store, tasks: TaskTracker::new() };
+        let context = SessionContext { http, store, tasks: RenewalTasks::default() };
         Self { context, all: Mutex::default() }
     }
 
@@ -39,18 +35,25 @@ impl OAuthSessions {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         match all.get(&key) {
             Some(session) if session.is_of(&server) => Arc::clone(session),
-            _ => {
+            earlier => {
                 let session = OAuthSession::new(server, self.context.clone(), observer);
+                if let Some(earlier) = earlier {
+                    session.take_over(earlier);
+                }
                 all.insert(key, Arc::clone(&session));
                 session
             }
         }
     }
 
-    /// Waits for renewals that have begun: a refresh token may be used once.
+    /// Waits for renewals whose refresh token was sent, and stores what could not be stored before.
     pub(crate) async fn close(&self) {
-        self.context.tasks.close();
-        drop(tokio::time::timeout(SHUTDOWN_LIMIT, self.context.tasks.wait()).await);
+        self.context.tasks.close().await;
+        let all: Vec<_> =
+            self.all.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        for session in all {
+            session.store_at_end().await;
+        }
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! The credential is removed also if the issuer cannot be reached; the caller learns about it.
 
-use std::sync::Arc;
-
 use super::error::SignInError;
 use super::outcome::{Revocation, SignedOut};
 use super::renewal::RevocationTarget;
@@ -15,12 +13,12 @@ impl OAuthSession {
     /// Revokes and removes the credential of an account; without one, that of the entry.
     pub(crate) async fn sign_out(&self, account: Option<&str>) -> Result<SignedOut, SignInError> {
         let account = account.or(self.server.account.as_deref());
-        let stored =
-            self.stored(account).await?.or_else(|| self.current().map(Arc::unwrap_or_clone));
+        let stored = self.stored(account).await?.or_else(|| self.unsaved_of(account));
         let Some(stored) = stored else { return Err(SignInError::NotSignedIn) };
         let lock = self.lock(&stored.id).await?;
         // Another process may have renewed it since.
-        let stored = self.stored(account).await?.unwrap_or(stored);
+        let again = self.stored(account).await?.filter(|again| again.id == stored.id);
+        let stored = again.unwrap_or(stored);
         let revocation = self.revoke(&stored).await;
         self.context.store.remove(&stored.id).await?;
         drop(lock);

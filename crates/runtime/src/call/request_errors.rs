@@ -80,7 +80,9 @@ impl RepeatClaims {
 pub(crate) fn may_repeat(error: &RequestError, claims: RepeatClaims) -> bool {
     match error {
         // The same request would fail again.
-        RequestError::Unsendable(_) | RequestError::Unauthorized { .. } => false,
+        RequestError::Unsendable(_)
+        | RequestError::Unauthorized { .. }
+        | RequestError::NotRenewed { .. } => false,
         RequestError::ErrorResponse(error) if error.code == code::HEADER_MISMATCH => false,
         // The time limit of the caller has passed.
         _ if matches!(error.innermost(), RequestError::TimedOut { .. }) => false,
@@ -121,10 +123,14 @@ fn classify(error: &RequestError, era: Era) -> FailureClass {
         RequestError::ErrorResponse(_) => {
             (CallPhase::Protocol, CallErrorReason::ErrorResponse, Known)
         }
-        // A 403 without a challenge may come from a proxy, after the tool has started.
-        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge: None } => {
+        // Any other 403 may come from a proxy, or from the tool after it has started.
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge }
+            if !challenge.as_deref().is_some_and(demands_scopes) =>
+        {
             (CallPhase::Protocol, CallErrorReason::NeedsAuth, Unknown)
         }
+        // Both come before the tool: a 403 only if it demands scopes.
+        RequestError::NotRenewed { .. } => (CallPhase::Connect, CallErrorReason::Connect, Known),
         RequestError::Unauthorized { .. } => {
             (CallPhase::Protocol, CallErrorReason::NeedsAuth, Known)
         }
@@ -180,8 +186,23 @@ fn classify_http(error: &HttpError) -> (CallPhase, CallErrorReason, RunKnowledge
     }
 }
 
+/// Tells whether a challenge demands more scopes, as the specification says for a 403.
+fn demands_scopes(challenge: &str) -> bool {
+    let (scheme, parameters) = challenge.trim_start().split_once(' ').unwrap_or_default();
+    let is_token = ["bearer", "dpop"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let is_demand = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or_default();
+        let value = value.trim().trim_matches('"');
+        name.trim().eq_ignore_ascii_case("error") && value == "insufficient_scope"
+    };
+    is_token && parameters.split(',').any(is_demand)
+}
+
 /// Tells whether the cause of a failure may be temporary.
 fn is_transient_cause(error: &RequestError, era: Era) -> bool {
+    if matches!(error.innermost(), RequestError::NotRenewed { .. }) {
+        return true;
+    }
     if let Some(status) = error.status() {
         return matches!(status.as_u16(), 408 | 429) || status.is_server_error();
     }
@@ -249,6 +270,16 @@ mod tests {
         RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge }
     }
 
+    fn forbidden_otherwise() -> RequestError {
+        let challenge = Some("Basic realm=\"error=insufficient_scope\"".to_owned());
+        RequestError::Unauthorized { status: StatusCode::FORBIDDEN, challenge }
+    }
+
+    fn not_renewed() -> RequestError {
+        let (status, reason) = (StatusCode::UNAUTHORIZED, "busy".to_owned());
+        RequestError::NotRenewed { status, reason }
+    }
+
     fn without_id(status: Option<u16>) -> RequestError {
         let status = status.map(|status| StatusCode::from_u16(status).unwrap());
         RequestError::Inconclusive { error: RpcError::new(code::INTERNAL, "no"), status }
@@ -270,6 +301,8 @@ mod tests {
             ("401", unauthorized(StatusCode::UNAUTHORIZED)),
             ("403", unauthorized(StatusCode::FORBIDDEN)),
             ("403 for scope", scope_missing()),
+            ("403 of a proxy", forbidden_otherwise()),
+            ("not renewed", not_renewed()),
             ("307", status(307)),
             ("400", status(400)),
             ("404", status(404)),
@@ -322,6 +355,8 @@ mod tests {
         401                  TERMINAL  protocol NeedsAuth       known   repeat no  on hints no
         403                  TERMINAL  protocol NeedsAuth       UNKNOWN repeat no  on hints no
         403 for scope        TERMINAL  protocol NeedsAuth       known   repeat no  on hints no
+        403 of a proxy       TERMINAL  protocol NeedsAuth       UNKNOWN repeat no  on hints no
+        not renewed          TRANSIENT connect  Connect         known   repeat no  on hints no
         307                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
         400                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no
         404                  TERMINAL  protocol ErrorResponse   UNKNOWN repeat no  on hints no

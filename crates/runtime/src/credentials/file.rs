@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use wharf_config::store::{FileLock, LOCK_TIMEOUT, StoreError, WriteLock};
 use wharf_config::{
-    Credential, CredentialError, CredentialSummary, Credentials, Env, credential_id,
-    select_credential,
+    Credential, CredentialError, CredentialSummary, Credentials, Env, select_credential,
 };
 
 use super::store::{
@@ -80,9 +79,7 @@ impl CredentialStore for FileCredentials {
     }
 
     fn try_lock(&self, id: &str) -> Result<Option<CredentialLock>, CredentialStoreError> {
-        // The id of an entry may have any characters, so the file is named after its hash.
-        let name = format!("credential-{}.lock", credential_id(id, None));
-        let lock = FileLock::try_acquire(&self.run()?.join(name))?;
+        let lock = FileLock::try_acquire(&Credentials::lock_file(&self.env, id)?)?;
         Ok(lock.map(CredentialLock::new))
     }
 }

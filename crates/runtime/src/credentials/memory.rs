@@ -1,17 +1,33 @@
 //! A store in memory, for programs that keep nothing on disk, and for tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wharf_config::{Credential, CredentialSummary, select_credential};
 
-use super::store::{CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential};
+use super::store::{
+    CredentialLock, CredentialQuery, CredentialStore, CredentialStoreError, StoredCredential,
+};
 
 /// A store in memory: its credentials last as long as the program.
 #[derive(Default)]
 pub struct MemoryCredentials {
     stored: Mutex<BTreeMap<String, Credential>>,
+    /// The references of the credentials that are locked.
+    locked: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// Releases the lock of a credential.
+struct HeldLock {
+    locked: Arc<Mutex<BTreeSet<String>>>,
+    id: String,
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
 }
 
 impl MemoryCredentials {
@@ -52,11 +68,35 @@ impl CredentialStore for MemoryCredentials {
         let stored = self.stored();
         Ok(stored.iter().map(|(id, found)| CredentialSummary::of(id, found)).collect())
     }
+
+    fn try_lock(&self, id: &str) -> Result<Option<CredentialLock>, CredentialStoreError> {
+        let is_free = {
+            let mut locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner);
+            locked.insert(id.to_owned())
+        };
+        let held = || HeldLock { locked: Arc::clone(&self.locked), id: id.to_owned() };
+        Ok(is_free.then(|| CredentialLock::new(held())))
+    }
 }
 
 /// Shows the references.
 impl fmt::Debug for MemoryCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.stored().keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_is_locked_until_the_lock_is_dropped() {
+        let store = MemoryCredentials::new();
+        let held = store.try_lock("one").unwrap().unwrap();
+        assert!(store.try_lock("one").unwrap().is_none());
+        assert!(store.try_lock("other").unwrap().is_some());
+        drop(held);
+        assert!(store.try_lock("one").unwrap().is_some());
     }
 }

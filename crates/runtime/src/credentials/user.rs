@@ -84,6 +84,8 @@ impl UserCredentials {
     /// Moves the secrets of a credential into the keychain, or into the file. Returns whether they
     /// were elsewhere. Blocks for a while.
     pub fn relocate(&self, id: &str, to: CredentialStorage) -> Result<bool, CredentialStoreError> {
+        // A renewal in another process would write its token to where the credential was.
+        let _lock = Credentials::lock(&self.env, id)?;
         let stored = Credentials::load(&self.env)?;
         let entry = stored.keychain_entry(id).map(str::to_owned);
         match (entry, to) {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use wharf_config::Credential;
+use wharf_config::{Credential, CredentialSummary};
 
 use super::access::StoreAccess;
 use super::store::{CredentialLock, CredentialQuery, CredentialStoreError, StoredCredential};
@@ -31,6 +31,15 @@ impl StoreAccess {
             store.find_whole(&CredentialQuery::new(id, resource, account.as_deref()))
         })
         .await
+    }
+
+    /// Returns what is known of the credential under a reference, without its secrets.
+    pub(crate) async fn summary(
+        &self,
+        id: &str,
+    ) -> Result<Option<CredentialSummary>, CredentialStoreError> {
+        let id = id.to_owned();
+        self.call(move |store| Ok(store.list()?.into_iter().find(|known| known.id == id))).await
     }
 
     /// Stores a credential.

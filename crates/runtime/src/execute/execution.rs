@@ -310,7 +310,9 @@ pub(crate) fn may_mean_disconnected(error: &RequestError) -> bool {
     match error {
         #[cfg(feature = "http")]
         RequestError::Http(_) => true,
-        RequestError::Unauthorized { .. } | RequestError::StreamEnded => true,
+        RequestError::Unauthorized { .. }
+        | RequestError::NotRenewed { .. }
+        | RequestError::StreamEnded => true,
         _ => error.status().is_some_and(|status| status.is_server_error()),
     }
 }

@@ -27,7 +27,7 @@ use wharf_protocol::transport::{Authorizer, HttpTarget};
 #[cfg(feature = "http")]
 use super::authorizer::{SentHeaders, ServerHeaders};
 use super::command_cache::CommandCache;
-use super::credentials;
+use super::credentials::{self, CredentialUnavailable};
 use super::environment::{self, ChildEnvironment};
 use super::error::ResolveError;
 #[cfg(feature = "http")]
@@ -48,6 +48,9 @@ use crate::trust_gate::{GITHUB_VARIABLE, TrustedServer, github_token};
 
 /// The variable in which a program gets the token of its stored credential.
 const TOKEN_VARIABLE: &str = "OAUTH_ACCESS_TOKEN";
+
+/// The store of the credentials cannot be read.
+struct UnreadableStore;
 
 /// Resolves servers; clones share the cache of command outputs.
 #[derive(Clone)]
@@ -202,7 +205,7 @@ impl Resolver {
             child.set(GITHUB_VARIABLE, token);
         }
         let own_token = names(TOKEN_VARIABLE).then_some(OmittedPart::Variable(TOKEN_VARIABLE));
-        let found = self.credential(server, own_token, omissions).await;
+        let found = self.credential(server, own_token, omissions).await.unwrap_or_default();
         #[cfg(feature = "oauth")]
         let found = match (&self.sign_ins, found) {
             (Some(states), Some(found)) => Some(states.renewed(&server.spec.name, found).await),
@@ -300,10 +303,10 @@ impl Resolver {
         #[cfg(feature = "oauth")]
         let session = self.sign_ins.as_ref().and_then(|states| states.session(server));
         #[cfg(feature = "oauth")]
-        if let (Some(session), None) = (&session, &own) {
+        if let (Some(session), None, Ok(found)) = (&session, &own, &found) {
             session.adopt(found.clone());
         }
-        if let Some(found) = found {
+        if let Ok(Some(found)) = found {
             let kind = found.credential.oauth.as_ref().map(|it| it.token_type).unwrap_or_default();
             match headers::authorization(kind, &found.credential.token) {
                 Ok(value) => drop(current.insert(AUTHORIZATION, value)),
@@ -345,13 +348,14 @@ impl Resolver {
         values::resolve(value, server, &self.env, &self.commands).await
     }
 
-    /// Returns the stored credential, unless the entry sets the value itself.
+    /// Returns the stored credential, unless the entry sets the value itself. The error is that the
+    /// store cannot be read, so nothing is known about it.
     async fn credential(
         &self,
         server: &TrustedServer,
         own: Option<OmittedPart<'_>>,
         omissions: &mut OmissionCollector<'_>,
-    ) -> Option<StoredCredential> {
+    ) -> Result<Option<StoredCredential>, UnreadableStore> {
         if let Some(own) = own {
             if server.spec.auth.is_some() {
                 let why = format!("the entry has its own {own}");
@@ -361,11 +365,13 @@ impl Resolver {
                     "keep that, or \"auth\", but not both",
                 );
             }
-            return None;
+            return Ok(None);
         }
-        credentials::find(server, &self.credentials).await.unwrap_or_else(|why| {
+        let found = credentials::find(server, &self.credentials).await;
+        found.or_else(|why| {
             omissions.add(OmittedPart::Credential, &why, why.hint());
-            None
+            let is_unknown = matches!(why, CredentialUnavailable::Store(_));
+            if is_unknown { Err(UnreadableStore) } else { Ok(None) }
         })
     }
 

@@ -75,19 +75,19 @@ async fn after_a_401_the_token_is_renewed_once_for_all_requests() {
 
 #[tokio::test]
 async fn a_transient_failure_keeps_the_credential_for_the_next_attempt() {
-    for how in [
-        Misbehavior::Answer(503, "text/plain", "busy".to_owned()),
-        Misbehavior::Abort,
-        Misbehavior::json(400, &json!({ "error": "temporarily_unavailable" })),
-        Misbehavior::json(200, &json!({})),
-        Misbehavior::Answer(200, "text/html", "<p>a login page".to_owned()),
+    for (how, expected) in [
+        (Misbehavior::Answer(503, "text/plain", "busy".to_owned()), Status::Failed),
+        (Misbehavior::Abort, Status::Failed),
+        (Misbehavior::json(400, &json!({ "error": "temporarily_unavailable" })), Status::Failed),
+        (Misbehavior::json(200, &json!({})), Status::NeedsAuth),
+        (Misbehavior::Answer(200, "text/html", "<p>a login page".to_owned()), Status::NeedsAuth),
     ] {
         let world = World::new();
         world.store_tokens(-10);
         world.server.expire_access_tokens();
         let before = world.stored_text();
         world.server.misbehave(OAuthEndpoint::Token, how.clone());
-        assert_eq!(status(&world).await, Some(Status::NeedsAuth), "{how:?}");
+        assert_eq!(status(&world).await, Some(expected), "{how:?}");
         assert_eq!(world.stored_text(), before, "{how:?}");
         world.server.behave();
         assert_eq!(status(&world).await, Some(Status::Connected), "{how:?}");
@@ -243,7 +243,7 @@ async fn a_full_disk_is_noticed_before_the_refresh_token_is_spent() {
     world.server.expire_access_tokens();
     let before = world.stored_text();
     let runtime = with_free_writes(&world, 0).await;
-    assert_eq!(runtime.status(SERVER), Some(Status::NeedsAuth));
+    assert_eq!(runtime.status(SERVER), Some(Status::Failed));
     runtime.shutdown().await;
     assert_eq!((refreshes(&world), world.stored_text()), (0, before));
     assert_eq!(status(&world).await, Some(Status::Connected));
