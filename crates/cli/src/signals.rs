@@ -2,9 +2,10 @@
 //! thread, so that a busy or blocked main thread does not delay them.
 //!
 //! The first signal asks the work to stop, if some code listens for that ([`Interrupts`]), and
-//! gives it [`GRACE`] to shut its servers down. If no code listens, if the grace period is over, or
-//! if a second signal arrives, this thread ends the program: it kills all server processes,
-//! restores the terminal, and exits with the code for "cancelled".
+//! gives it [`GRACE`] to shut its servers down, and longer while the answer to a refresh token is
+//! due. If no code listens, if the grace period is over, or if a second signal arrives, this thread
+//! ends the program: it kills all server processes, restores the terminal, and exits with the code
+//! for "cancelled".
 
 use std::io;
 use std::sync::LazyLock;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::sync::watch;
+use wharf::auth::unfinished_renewals;
 use wharf::protocol::transport::process;
 
 use crate::commands::Exit;
@@ -21,6 +23,12 @@ use crate::commands::Exit;
 /// How long the work may take to stop. Servers get a tenth of a second to exit at the end of a run
 /// before they are killed, so this is ample.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How much longer it may take if a token is being renewed: one request, and its answer in the store.
+const RENEWAL_GRACE: Duration = Duration::from_secs(25);
+
+/// How often to look whether it is renewed.
+const RENEWAL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The number of signals received; every [`Interrupts`] watches it.
 static RECEIVED: LazyLock<watch::Sender<u32>> = LazyLock::new(|| watch::channel(0).0);
@@ -79,9 +87,21 @@ async fn handle_signals(mut signals: system::Signals, terminal: &system::Termina
     if LISTENERS.load(Ordering::SeqCst) > 0 {
         RECEIVED.send_modify(|count| *count += 1);
         // A second signal ends the grace period early.
-        drop(tokio::time::timeout(GRACE, signals.next()).await);
+        if tokio::time::timeout(GRACE, signals.next()).await.is_err() {
+            tokio::select! {
+                () = signals.next() => {}
+                _ = tokio::time::timeout(RENEWAL_GRACE, renewed()) => {}
+            }
+        }
     }
     end(terminal);
+}
+
+/// Waits until no sent refresh token is without its answer: the next run would have to sign in again.
+async fn renewed() {
+    while unfinished_renewals() > 0 {
+        tokio::time::sleep(RENEWAL_INTERVAL).await;
+    }
 }
 
 /// Ends the program and all processes that its servers have started.

@@ -54,7 +54,7 @@ impl OAuthSession {
             }
             is_read_only = true;
         }
-        let over = self.unsaved_over().unwrap_or_else(|| Some(credential.token.clone()));
+        let over = self.stored_token(&credential.token);
         let _unfinished = UnfinishedRenewal::begin();
         let issued = match self.request_next(&grant, &credential).await {
             Ok(issued) => issued,

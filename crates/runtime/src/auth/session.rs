@@ -459,9 +459,12 @@ impl OAuthSession {
         is_of.then(|| Arc::unwrap_or_clone(current))
     }
 
-    /// Returns the stored token that the current credential replaces, if it could not be stored.
-    pub(super) fn unsaved_over(&self) -> Option<Option<Secret>> {
-        self.state().unsaved.as_ref().map(|unsaved| unsaved.over.clone())
+    /// Returns the token that the store has while this one is current.
+    pub(super) fn stored_token(&self, current: &Secret) -> Option<Secret> {
+        match &self.state().unsaved {
+            Some(unsaved) => unsaved.over.clone(),
+            None => Some(current.clone()),
+        }
     }
 
     /// Tells whether it is time to store the current credential again.
