@@ -34,8 +34,8 @@ async fn call(runtime: &Runtime) -> bool {
 /// Returns the token of the last request to the server.
 fn last_token(world: &World) -> String {
     let requests = world.server.requests();
-    let sent = requests.iter().rev().filter(|it| it.path == "/mcp");
-    sent.filter_map(|it| it.authorization()).next().unwrap().1.to_owned()
+    let mut sent = requests.iter().rev().filter(|it| it.path == "/mcp");
+    sent.find_map(|it| it.authorization()).unwrap().1.to_owned()
 }
 
 #[tokio::test]
@@ -200,14 +200,15 @@ async fn the_end_of_a_program_waits_for_the_answer_to_a_refresh_token() {
     let slow = Misbehavior::Delay(Duration::from_millis(700));
     world.server.misbehave(OAuthEndpoint::Token, slow);
     let calling = runtime.clone();
-    let call = tokio::spawn(async move { call(&calling).await });
+    let mut calls = tokio::task::JoinSet::new();
+    calls.spawn(async move { call(&calling).await });
     let sent = async {
         while world.server.token_requests("refresh_token") == 0 {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(30), sent).await.unwrap();
-    call.abort();
+    calls.shutdown().await;
     runtime.shutdown().await;
     assert_ne!(world.stored_text(), before, "the next tokens are stored");
     assert_eq!(wharf::auth::unfinished_renewals(), 0);
