@@ -6,6 +6,7 @@ mod oauth_client {
     mod bad_input;
     mod exactly_once;
     mod grants;
+    mod parties;
     #[cfg(unix)]
     mod processes;
     mod renewal;

@@ -457,6 +457,7 @@ impl<'a> EntryReader<'a> {
         let client_id = text(&["clientId", "client_id", "CLIENT_ID"]);
         let client_secret = text(&["clientSecret", "client_secret", "CLIENT_SECRET"]);
         let redirect_uri = text(&["redirectUri", "redirect_uri"]);
+        let issuer = text(&["issuer"]);
         let client_metadata_url = text(&["clientIdMetadataUrl", "clientMetadataUrl"]);
         let port = get(&["callbackPort", "callback_port", "redirectPort"]);
         let callback_port = port.and_then(|(key, node)| self.port(&format!("oauth.{key}"), node));
@@ -470,6 +471,7 @@ impl<'a> EntryReader<'a> {
             scope,
             callback_port,
             redirect_uri,
+            issuer,
             client_metadata_url,
             grant,
             off: enabled == Some(false),

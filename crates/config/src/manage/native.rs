@@ -57,6 +57,7 @@ fn oauth(oauth: Option<&OAuth>) -> JsonValue {
     };
     set("clientId", oauth.client_id.as_ref().map(|id| id.text.as_str()).into());
     set("clientIdMetadataUrl", oauth.client_metadata_url.clone().into());
+    set("issuer", oauth.issuer.clone().into());
     set("scope", oauth.scope.clone().into());
     set("callbackPort", oauth.callback_port.map(u64::from).into());
     set("redirectUri", oauth.redirect_uri.clone().into());

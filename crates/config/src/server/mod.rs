@@ -138,7 +138,7 @@ impl EntryFields {
         let plain = plain.chain(
             oauth
                 .into_iter()
-                .flat_map(|it| [&it.scope, &it.redirect_uri, &it.client_metadata_url])
+                .flat_map(|it| [&it.issuer, &it.scope, &it.redirect_uri, &it.client_metadata_url])
                 .flatten(),
         );
         let written = written.chain(signing_in).chain(&self.args).chain(pairs).cloned();
@@ -202,6 +202,8 @@ pub struct OAuth {
     pub client_secret: Option<WrittenText>,
     /// The address of the client ID metadata document.
     pub client_metadata_url: Option<String>,
+    /// The only issuer to sign in at.
+    pub issuer: Option<String>,
     /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
     /// The port of the callback.

@@ -161,6 +161,7 @@ impl SpecBuilder<'_> {
         OAuth {
             client_id: expand("oauth.clientId", &oauth.client_id),
             client_secret: expand("oauth.clientSecret", &oauth.client_secret),
+            issuer: self.plain("oauth.issuer", oauth.issuer.as_deref()),
             scope: self.plain("oauth.scope", oauth.scope.as_deref()),
             client_metadata_url: self
                 .plain("oauth.clientIdMetadataUrl", oauth.client_metadata_url.as_deref()),

@@ -77,9 +77,10 @@ fn policy(policy: &Policy) -> JsonObject {
 
 fn oauth(oauth: &OAuth) -> JsonValue {
     let text = |written: &Option<WrittenText>| written.as_ref().map(|own| own.text.clone());
-    let all: [(&str, JsonValue); 7] = [
+    let all: [(&str, JsonValue); 8] = [
         ("clientId", text(&oauth.client_id).into()),
         ("clientSecret", text(&oauth.client_secret).into()),
+        ("issuer", json(&oauth.issuer)),
         ("scope", json(&oauth.scope)),
         ("callbackPort", json(&oauth.callback_port)),
         ("redirectUri", json(&oauth.redirect_uri)),

@@ -70,7 +70,7 @@ pub enum AddressPolicy {
 
 impl AddressPolicy {
     /// Tells whether nothing may be sent to an address.
-    pub(super) fn forbids(self, address: IpAddr) -> bool {
+    pub fn forbids(self, address: IpAddr) -> bool {
         match self {
             Self::Any => false,
             Self::NoLocal => is_local(address),

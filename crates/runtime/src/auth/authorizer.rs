@@ -14,6 +14,7 @@ use wharf_protocol::transport::{
     AuthorizedRequest, Authorizer, BoxFuture, Challenge, ChallengeAction, HttpClient, HttpTarget,
 };
 
+use super::challenge::ChallengeInfo;
 use super::error::SignInError;
 use super::options::{OAuthSettings, SignInOptions};
 use super::outcome::{SignedIn, SignedOut};
@@ -32,6 +33,8 @@ pub struct OAuthAuthorizer {
     sent: Mutex<SentToken>,
     /// Signs in when the server asks for it.
     host: Option<(SignInHost, SignInOptions)>,
+    /// The challenge after which a sign-in failed: the person is not asked again for it.
+    failed: Mutex<Option<ChallengeInfo>>,
 }
 
 #[derive(Default)]
@@ -64,11 +67,18 @@ impl OAuthAuthorizer {
         let store = StoreAccess::new(store);
         let context = SessionContext { http, store, tasks: RenewalTasks::default() };
         let session = OAuthSession::new(server, context, None);
-        Ok(Self { session, loaded: OnceCell::new(), sent: Mutex::default(), host: None })
+        Ok(Self {
+            session,
+            loaded: OnceCell::new(),
+            sent: Mutex::default(),
+            host: None,
+            failed: Mutex::default(),
+        })
     }
 
     /// Signs in with this host when the server asks for it, and repeats the request. The time that
-    /// the person takes counts for the timeout of the request.
+    /// the person takes counts for the timeout of the request. After a sign-in that failed or was
+    /// cancelled, the same challenge asks nobody again until [`sign_in`](Self::sign_in).
     #[must_use]
     pub fn with_host(self, host: SignInHost, options: SignInOptions) -> Self {
         Self { host: Some((host, options)), ..self }
@@ -83,7 +93,9 @@ impl OAuthAuthorizer {
         options: &SignInOptions,
         host: &SignInHost,
     ) -> Result<SignedIn, SignInError> {
-        self.session.sign_in(options, host).await
+        let signed_in = self.session.sign_in(options, host).await?;
+        *self.failed() = None;
+        Ok(signed_in)
     }
 
     /// Revokes the tokens where the issuer offers that, and removes the credential.
@@ -105,16 +117,29 @@ impl OAuthAuthorizer {
         options: &SignInOptions,
         host: &SignInHost,
     ) -> ChallengeAction {
-        if challenge.previous_challenges >= MAX_SIGN_INS || !self.session.has_challenge() {
+        let wanted = self.session.challenge();
+        if challenge.previous_challenges >= MAX_SIGN_INS
+            || !self.session.has_challenge()
+            || self.failed().as_ref() == Some(&wanted)
+        {
             return ChallengeAction::GiveUp;
         }
-        match self.session.sign_in(options, host).await {
-            Ok(_) => ChallengeAction::Retry,
+        // Also if the sign-in is cancelled: then it ends here.
+        *self.failed() = Some(wanted);
+        match self.session.sign_in_for_server(options, host).await {
+            Ok(_) => {
+                *self.failed() = None;
+                ChallengeAction::Retry
+            }
             Err(error) => {
                 host.show(&SignInProgress::Failed(Arc::new(error)));
                 ChallengeAction::GiveUp
             }
         }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<ChallengeInfo>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sent(&self) -> MutexGuard<'_, SentToken> {

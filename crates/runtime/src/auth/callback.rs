@@ -5,6 +5,7 @@
 //! an error page, and the wait goes on. Browsers open connections that they never use, so each
 //! connection is read by itself.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -12,12 +13,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use url::{Host, Url};
 use wharf_config::Secret;
 
 use super::answer::ExpectedAnswer;
 use super::error::{AnswerFlaw, SignInError};
+use super::peer;
 use super::prompt::is_loopback;
 
 /// The path of the callback where the entry names none.
@@ -29,7 +31,7 @@ const MAX_HEAD: usize = 32 << 10;
 /// How long a request may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How many connections are read at the same time.
+/// How many connections are read at the same time; a further one ends the oldest.
 const MAX_CONNECTIONS: usize = 32;
 
 /// Listens at the address of the callback.
@@ -90,9 +92,10 @@ impl CallbackListener {
     ) -> Result<Secret, SignInError> {
         let (sender, mut events) = mpsc::channel(MAX_CONNECTIONS);
         let mut connections = JoinSet::new();
+        let mut open = VecDeque::new();
         loop {
             tokio::select! {
-                accepted = accept(&self.listeners), if connections.len() < MAX_CONNECTIONS => {
+                accepted = accept(&self.listeners) => {
                     let Ok(stream) = accepted else {
                         // Too many open files; the person may still paste.
                         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -100,12 +103,18 @@ impl CallbackListener {
                     };
                     let (sender, expected) = (sender.clone(), expected.clone());
                     let address = self.address.clone();
-                    connections.spawn(async move {
+                    open.retain(|connection: &AbortHandle| !connection.is_finished());
+                    if open.len() >= MAX_CONNECTIONS
+                        && let Some(oldest) = open.pop_front()
+                    {
+                        oldest.abort();
+                    }
+                    open.push_back(connections.spawn(async move {
                         let serve = serve(stream, &address, &expected);
                         if let Ok(Ok(event)) = tokio::time::timeout(LIMIT, serve).await {
                             drop(sender.send(event).await);
                         }
-                    });
+                    }));
                 }
                 Some(_) = connections.join_next() => {}
                 Some(event) = events.recv() => match event {
@@ -125,14 +134,21 @@ fn has_port(redirect: &Url) -> bool {
 fn hosts(redirect: Option<&Url>) -> Vec<IpAddr> {
     let (v4, v6) = (IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST));
     match redirect.and_then(Url::host) {
-        Some(Host::Ipv6(_)) => vec![v6],
+        Some(Host::Ipv4(address)) => vec![address.into()],
+        Some(Host::Ipv6(address)) => vec![address.into()],
         Some(Host::Domain(_)) => vec![v4, v6],
-        _ => vec![v4],
+        None => vec![v4],
     }
 }
 
-/// Listens on all addresses with one port. Only the first one must work: a machine may have no
-/// IPv6.
+/// Tells whether this machine has no address of this kind.
+fn is_no_address(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported)
+        // No support of IPv6 at all: EAFNOSUPPORT on Linux and macOS, WSAEAFNOSUPPORT.
+        || matches!(error.raw_os_error(), Some(97 | 47 | 10047))
+}
+
+/// Listens on all addresses with one port.
 async fn bind_all(hosts: &[IpAddr], port: u16) -> io::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     for host in hosts {
@@ -142,8 +158,10 @@ async fn bind_all(hosts: &[IpAddr], port: u16) -> io::Result<Vec<TcpListener>> {
         };
         match TcpListener::bind(SocketAddr::new(*host, port)).await {
             Ok(listener) => listeners.push(listener),
-            Err(error) if listeners.is_empty() => return Err(error),
-            Err(_) => {}
+            // A machine may have no IPv6. With any other error, another program may have the port,
+            // and could receive the answer.
+            Err(error) if !listeners.is_empty() && is_no_address(&error) => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(listeners)
@@ -162,7 +180,11 @@ async fn serve(
     expected: &ExpectedAnswer,
 ) -> io::Result<CallbackEvent> {
     let head = read_head(&mut stream).await?;
-    let outcome = read_answer(&head, address, expected);
+    let outcome = if peer::is_other_user(&stream) {
+        Err(Refused::Request("403 Forbidden"))
+    } else {
+        read_answer(&head, address, expected)
+    };
     let (status, title, text) = match &outcome {
         Ok(_) => ("200 OK", "Signed in", RETURN),
         Err(Refused::Answer(_)) => ("200 OK", "The sign-in did not succeed", RETURN),
@@ -316,6 +338,41 @@ mod tests {
         assert!(CallbackListener::bind(Some(&redirect), None, None).await.is_err());
         let other = CallbackListener::bind(None, None, Some(port)).await.unwrap();
         assert_ne!(other.address().port(), Some(port));
+    }
+
+    #[tokio::test]
+    async fn idle_connections_do_not_keep_the_answer_out() {
+        let listener = CallbackListener::bind(None, None, None).await.unwrap();
+        let port = listener.address().port().unwrap();
+        let sending = async {
+            let mut idle = Vec::new();
+            for _ in 0..2 * MAX_CONNECTIONS {
+                idle.push(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+            }
+            send(port, &get("/callback?code=secret-code&state=s", &format!("127.0.0.1:{port}")))
+                .await
+        };
+        let answers = expected();
+        let both = async { tokio::join!(listener.wait(&answers, |_| ()), sending) };
+        // Shorter than the limit of an idle connection.
+        let (code, _) = tokio::time::timeout(LIMIT / 2, both).await.unwrap();
+        assert_eq!(code.unwrap().expose(), "secret-code");
+    }
+
+    #[tokio::test]
+    async fn the_address_of_the_redirect_is_the_one_to_listen_on() {
+        // A port that another program has on one of the two addresses of the name is taken.
+        if let Ok(other) = TcpListener::bind("[::1]:0").await {
+            let port = other.local_addr().unwrap().port();
+            let redirect = Url::parse(&format!("http://localhost:{port}/done")).unwrap();
+            assert!(CallbackListener::bind(Some(&redirect), None, None).await.is_err());
+        }
+        let redirect = Url::parse("http://127.0.0.1/done").unwrap();
+        let listener = CallbackListener::bind(Some(&redirect), None, None).await.unwrap();
+        assert_eq!(hosts(Some(&redirect)), [IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+        drop(listener);
+        let redirect = Url::parse("http://127.5.5.5:9/done").unwrap();
+        assert_eq!(hosts(Some(&redirect)), [IpAddr::from([127, 5, 5, 5])]);
     }
 
     #[tokio::test]

@@ -113,6 +113,10 @@ impl Search<'_> {
             return Ok(());
         };
         if is_resource_of(resource, self.server) {
+            if !is_same_path(resource, self.server) {
+                let message = "the token will be for a larger part of the site than the server";
+                self.warn("resource-is-parent", message);
+            }
             return Ok(());
         }
         let flaw = MetadataFlaw::Resource { found: resource.clone() };
@@ -158,14 +162,20 @@ impl Search<'_> {
         for url in well_known_issuers(&origin) {
             let Some(document) = self.document(&url).await? else { continue };
             let invalid = |flaw| SignInError::InvalidMetadata { address: shown(&url), flaw };
-            let metadata = IssuerMetadata::read(&document).map_err(invalid)?;
-            let is_same = safe_url(&metadata.issuer).as_ref() == Some(&origin);
+            let mut metadata = IssuerMetadata::read(&document).map_err(invalid)?;
+            self.check_endpoints(&metadata).map_err(invalid)?;
+            if safe_url(&metadata.issuer).as_ref() == Some(&origin) {
+                return Ok((metadata, false));
+            }
+            let expected = origin.origin().ascii_serialization();
             // With another issuer, a code could go to the wrong party, unless there is one party.
-            let is_alone = metadata.endpoints().all(|it| it.origin() == origin.origin());
-            if !is_same && !is_alone {
-                let (expected, found) = (origin.origin().ascii_serialization(), metadata.issuer);
+            if metadata.endpoints().any(|it| it.origin() != origin.origin()) {
+                let found = metadata.issuer;
                 return Err(invalid(MetadataFlaw::Issuer { expected, found }));
             }
+            // Nobody has confirmed that name: what belongs to its owner must not come here.
+            metadata.answers_as = Some(std::mem::replace(&mut metadata.issuer, expected));
+            self.warn("issuer-elsewhere", "the server names another issuer than itself; ignored");
             return Ok((metadata, false));
         }
         let guessed = IssuerMetadata::of_defaults(&origin);
@@ -262,6 +272,12 @@ fn is_resource_of(resource: &str, server: &Url) -> bool {
     };
     let is_query_same = resource.query().is_none() || resource.query() == server.query();
     is_query_same && segments(server).starts_with(&segments(&resource))
+}
+
+/// Tells whether a resource has the path of the server.
+fn is_same_path(resource: &str, server: &Url) -> bool {
+    let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
+    Url::parse(resource).is_ok_and(|resource| path(&resource) == path(server))
 }
 
 #[cfg(test)]

@@ -52,12 +52,22 @@ pub enum SignInError {
         /// The issuer.
         issuer: String,
     },
-    /// The configured client is for another issuer.
+    /// The configuration, or an earlier sign-in of the configured client, names another issuer.
     #[error("the configured client is for another issuer than {issuer}")]
     OtherIssuer {
         /// The issuer that the server names.
         issuer: String,
     },
+    /// Nothing but the server names its issuer, and a secret of the client would go there without a
+    /// person who sees it.
+    #[error("nothing but the server names the issuer {issuer}")]
+    UnconfirmedIssuer {
+        /// The issuer that the server names.
+        issuer: String,
+    },
+    /// The server is reached over `http`, so a token could be read on the way.
+    #[error("the server is reached over http, so its token could be read on the way")]
+    Cleartext,
     /// The configuration lacks something that the grant needs.
     #[error("the grant {grant} needs {needed}")]
     Incomplete {

@@ -104,7 +104,7 @@ impl TokenContext<'_> {
             algorithms: &[],
         };
         // The organization names its own provider, wherever that is.
-        let requests = OAuthRequests::for_server(http.clone(), &endpoint).await;
+        let requests = OAuthRequests::for_server(http.clone(), &endpoint, None);
         let response = post(&requests, &endpoint, &client, &form, None).await?;
         let response = fields(&endpoint, response)?;
         let kind = response.get("issued_token_type").and_then(|kind| kind.as_str());

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::error::MetadataFlaw;
+use super::options::valid_scopes;
 use super::requests::safe_url;
 
 /// How many entries of a list are kept, and how many characters of each.
@@ -26,15 +27,16 @@ pub(super) struct ResourceMetadata {
 /// What an issuer says about itself.
 #[derive(Debug, Clone)]
 pub(super) struct IssuerMetadata {
+    /// Who this is; everything that is bound to an issuer is bound to this name.
     pub(super) issuer: String,
+    /// The name in the answers of its page, if it is another one.
+    pub(super) answers_as: Option<String>,
     pub(super) authorization_endpoint: Option<Url>,
     pub(super) token_endpoint: Url,
     pub(super) registration_endpoint: Option<Url>,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) device_endpoint: Option<Url>,
     pub(super) scopes: Vec<String>,
-    /// `None` if the document does not say which grants it offers.
-    pub(super) grants: Option<Vec<String>>,
     pub(super) auth_methods: Vec<String>,
     pub(super) signing_algorithms: Vec<String>,
     pub(super) dpop_algorithms: Vec<String>,
@@ -51,7 +53,7 @@ impl ResourceMetadata {
         Self {
             resource: text(document, "resource"),
             issuers: list(document, "authorization_servers").unwrap_or_default(),
-            scopes: list(document, "scopes_supported").unwrap_or_default(),
+            scopes: scopes(document),
             wants_dpop: requires == Some(&Value::Bool(true))
                 || list(document, "dpop_signing_alg_values_supported")
                     .is_some_and(|algorithms| !algorithms.is_empty()),
@@ -75,13 +77,13 @@ impl IssuerMetadata {
         let token = address("token_endpoint")?;
         Ok(Self {
             issuer: required("issuer")?,
+            answers_as: None,
             authorization_endpoint: address("authorization_endpoint")?,
             token_endpoint: token.ok_or(MetadataFlaw::Missing { field: "token_endpoint" })?,
             registration_endpoint: address("registration_endpoint")?,
             revocation_endpoint: address("revocation_endpoint")?,
             device_endpoint: address("device_authorization_endpoint")?,
-            scopes: list("scopes_supported"),
-            grants: self::list(document, "grant_types_supported"),
+            scopes: scopes(document),
             auth_methods: list("token_endpoint_auth_methods_supported"),
             signing_algorithms: list("token_endpoint_auth_signing_alg_values_supported"),
             dpop_algorithms: list("dpop_signing_alg_values_supported"),
@@ -97,13 +99,13 @@ impl IssuerMetadata {
         let at = |path: &str| origin.join(path).ok();
         Some(Self {
             issuer: origin.origin().ascii_serialization(),
+            answers_as: None,
             authorization_endpoint: at("/authorize"),
             token_endpoint: at("/token")?,
             registration_endpoint: at("/register"),
             revocation_endpoint: None,
             device_endpoint: None,
             scopes: Vec::new(),
-            grants: None,
             auth_methods: Vec::new(),
             signing_algorithms: Vec::new(),
             dpop_algorithms: Vec::new(),
@@ -123,6 +125,21 @@ impl IssuerMetadata {
         }
     }
 
+    /// Tells whether the page and the token endpoint belong together by their hosts. If not, the
+    /// document may name the page of another party, whose code would go to this one.
+    pub(super) fn is_one_party(&self) -> bool {
+        let Some(page) = &self.authorization_endpoint else { return true };
+        let host = |url: &Url| {
+            let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_owned();
+            host.strip_prefix("www.").map(str::to_owned).unwrap_or(host)
+        };
+        let (page, token) = (host(page), host(&self.token_endpoint));
+        let is_part = |part: &str, whole: &str| {
+            part.strip_suffix(whole).is_some_and(|rest| rest.ends_with('.'))
+        };
+        page == token || is_part(&page, &token) || is_part(&token, &page)
+    }
+
     /// Returns all addresses.
     pub(super) fn endpoints(&self) -> impl Iterator<Item = &Url> {
         let optional = [
@@ -139,6 +156,11 @@ fn text(document: &Map<String, Value>, field: &str) -> Option<String> {
     let text = document.get(field)?.as_str()?;
     let is_usable = !text.is_empty() && text.len() <= MAX_TEXT && !text.contains(char::is_control);
     is_usable.then(|| text.to_owned())
+}
+
+fn scopes(document: &Map<String, Value>) -> Vec<String> {
+    let named = list(document, "scopes_supported").unwrap_or_default();
+    valid_scopes(named.iter().map(String::as_str))
 }
 
 /// Reads a list of texts; other entries are skipped.
@@ -181,6 +203,34 @@ mod tests {
         }
         let field = "token_endpoint";
         assert_eq!(with(field, Value::Null), Some(MetadataFlaw::Missing { field }));
+    }
+
+    #[test]
+    fn a_page_and_a_token_endpoint_on_unrelated_hosts_are_not_one_party() {
+        let check = |page: &str, token: &str, expected: bool| {
+            let document = json!({
+                "issuer": "https://as.example", "authorization_endpoint": page,
+                "token_endpoint": token,
+            });
+            assert_eq!(read(document).unwrap().is_one_party(), expected, "{page} {token}");
+        };
+        check("https://as.example/a", "https://as.example/t", true);
+        check("https://as.example/a", "https://token.as.example/t", true);
+        check("https://login.as.example/a", "https://as.example:8443/t", true);
+        check("https://www.as.example/a", "https://api.as.example/t", true);
+        check("https://as.example/a", "https://evil.example/t", false);
+        check("https://as.example/a", "https://evilas.example/t", false);
+        check("http://127.0.0.1:1/a", "http://localhost:1/t", false);
+    }
+
+    #[test]
+    fn scopes_are_checked_and_bounded() {
+        let mut document =
+            json!({ "issuer": "https://as.example", "token_endpoint": "https://as.example/t" });
+        let long = "s".repeat(2000);
+        document["scopes_supported"] = json!(["a:read", "b\"", "é", "c d", long, long, long]);
+        let found = read(document).unwrap().scopes;
+        assert_eq!(found, ["a:read".to_owned(), long.clone(), long]);
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! signatures by `ring`: `docs/decisions/0017-own-oauth-requests.md`.
 //!
 //! `session` is the state of one server, and `sessions` has those of a runtime: the token, its
-//! `renewal`, `sign_in` and `sign_out`; `renewal_tasks` ends them with the program. A sign-in reads the `challenge`, finds the issuer
-//! (`discovery`, `metadata`), a client (`registration`) and a token: on a `page` whose `answer` comes
+//! `renewal`, `sign_in` and `sign_out`; `renewal_tasks` ends them with the program. A sign-in reads the
+//! `challenge`, finds the issuer (`discovery`, `metadata`), asks whether it may have the client's
+//! secrets (`issuer_trust`), and gets a client (`registration`) and a token: on a `page` whose `answer` comes
 //! to the `callback`, with a code on another `device`, or with `grants` that need no person. `token`
 //! and `requests` send the requests. `keys` signs, `dpop` makes proofs of possession. `prompt` is the
 //! host, `options` its choices, `outcome` and `error` the results.
@@ -22,11 +23,13 @@ mod discovery;
 mod dpop;
 mod error;
 mod grants;
+mod issuer_trust;
 mod keys;
 mod metadata;
 mod options;
 mod outcome;
 mod page;
+mod peer;
 mod prompt;
 mod registration;
 mod renewal;

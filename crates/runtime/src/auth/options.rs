@@ -49,8 +49,11 @@ pub struct OAuthSettings {
     pub client_key: Option<SigningKey>,
     /// The address of the client ID metadata document.
     pub client_metadata_url: Option<String>,
-    /// The only issuer that the client is for; `None` accepts the one that the server names.
+    /// The only issuer to sign in at. Without it, the one that the server names; then secrets go
+    /// there only after an earlier sign-in there, or one on its page, or if it is the server itself.
     pub issuer: Option<String>,
+    /// Sends secrets to whatever issuer the server names: only for a server that may know them.
+    pub accepts_named_issuer: bool,
     /// The scopes to request, instead of those that the server names.
     pub scopes: Option<Vec<String>>,
     /// The port of the callback; any free port without it.
@@ -59,7 +62,7 @@ pub struct OAuthSettings {
     /// address of the last page.
     pub redirect_uri: Option<String>,
     /// The grant. Without it, the one for which there is an assertion or an identity provider; else
-    /// the authorization code, unless the issuer offers only client credentials.
+    /// the authorization code.
     pub grant: Option<GrantKind>,
     /// An assertion about the workload of this program, for [`GrantKind::JwtBearer`].
     pub assertion: Option<Secret>,
@@ -102,6 +105,7 @@ impl OAuthSettings {
             client_id: text(&oauth.client_id),
             client_secret: text(&oauth.client_secret).map(Secret::new),
             client_metadata_url: oauth.client_metadata_url.clone(),
+            issuer: oauth.issuer.clone().filter(|issuer| !issuer.is_empty()),
             scopes: scopes.filter(|scopes| !scopes.is_empty()),
             callback_port: oauth.callback_port,
             redirect_uri: oauth.redirect_uri.clone(),
@@ -114,6 +118,25 @@ impl OAuthSettings {
 /// Splits a list of scopes.
 pub(super) fn split_scopes(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+/// How many bytes the scopes of one list may have together.
+const MAX_SCOPES: usize = 4096;
+
+/// Tells whether a text can be a scope (RFC 6749, appendix A.4).
+pub(super) fn is_scope(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
+}
+
+/// Keeps the scopes that may be sent: no forbidden characters, and not too many.
+pub(super) fn valid_scopes<'a>(scopes: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut size = 0;
+    let fits = |scope: &&str| {
+        size += scope.len() + 1;
+        size <= MAX_SCOPES
+    };
+    scopes.filter(|scope| is_scope(scope)).take_while(fits).map(str::to_owned).collect()
 }
 
 /// Shows which secrets are set.

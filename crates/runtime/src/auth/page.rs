@@ -3,8 +3,11 @@
 //! The answer comes to the callback, or the person pastes it; whichever is first counts. So it also
 //! works when the browser is on another machine.
 
+use std::convert::Infallible;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::future::OptionFuture;
 use sha2::{Digest, Sha256};
 use url::Url;
 use wharf_config::Secret;
@@ -32,6 +35,8 @@ pub(super) struct SignInPage<'a> {
     pub(super) issuer: &'a IssuerMetadata,
     /// Whether the issuer has no metadata.
     pub(super) is_guessed: bool,
+    /// Whether the answer must name the issuer.
+    pub(super) must_name_issuer: bool,
     pub(super) client_id: &'a str,
     pub(super) redirect: &'a RedirectTarget,
     pub(super) scopes: &'a [String],
@@ -92,23 +97,30 @@ impl SignInPage<'_> {
         let state = random()?;
         let verifier = Secret::new(random()? + &random()?);
         let page = self.address(&state, &verifier)?;
+        let issuer = self.issuer.answers_as.as_ref().unwrap_or(&self.issuer.issuer);
         let expected = ExpectedAnswer {
             state,
-            issuer: Some(self.issuer.issuer.clone()).filter(|_| !self.is_guessed),
-            names_issuer: self.issuer.names_itself,
+            issuer: Some(issuer.clone()).filter(|_| !self.is_guessed),
+            names_issuer: self.must_name_issuer,
         };
-        let browser = match &host.browser {
-            Some(browser) if uses_browser => match browser.open(&page).await {
-                Ok(()) => BrowserState::Opened,
-                Err(error) => BrowserState::Failed(error),
-            },
-            _ => BrowserState::NotUsed,
-        };
+        let browser = host.browser.as_ref().filter(|_| uses_browser);
         let returns = self.redirect.listener.is_some();
-        host.show(&SignInProgress::OpenPage { page, browser, returns });
+        let show = |state| {
+            let page = page.clone();
+            host.show(&SignInProgress::OpenPage { page, browser: state, returns });
+        };
+        // The page is shown first: a browser on the terminal returns only when it ends.
+        show(browser.map_or(BrowserState::NotUsed, |_| BrowserState::Opened));
+        let opening = async {
+            if let Some(Err(error)) = OptionFuture::from(browser.map(|it| it.open(&page))).await {
+                show(BrowserState::Failed(error));
+            }
+            std::future::pending::<Infallible>().await
+        };
         let code = tokio::select! {
             code = self.received(&expected, host) => code?,
             code = self.pasted(&expected, host) => code?,
+            never = opening => match never {},
         };
         Ok(PageAnswer { code, verifier })
     }

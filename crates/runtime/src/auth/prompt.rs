@@ -18,8 +18,9 @@ pub trait Browser: Send + Sync + 'static {
     /// Opens a page and returns as soon as the browser was asked to. The address must not pass
     /// through a shell.
     ///
-    /// An error is reported by [`SignInProgress::OpenPage`]; the sign-in goes on, because the
-    /// person can open the address elsewhere.
+    /// An error is reported by another [`SignInProgress::OpenPage`]; the sign-in goes on, because
+    /// the person can open the address elsewhere. It also goes on while the future runs, and drops
+    /// it at the end.
     fn open<'a>(&'a self, page: &'a PageAddress) -> BoxFuture<'a, Result<(), BrowserError>>;
 }
 
@@ -125,7 +126,7 @@ pub enum SignInProgress {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BrowserState {
-    /// It was asked to open the page.
+    /// It is asked to open the page. If that fails, the step is shown again.
     Opened,
     /// There is none, or it was not wanted.
     NotUsed,

@@ -10,6 +10,7 @@ use wharf_config::{ClientOrigin, Credential, OAuthClient, Secret};
 use super::clock::now;
 use super::discovery::Discovery;
 use super::error::SignInError;
+use super::keys::SigningKey;
 use super::options::OAuthSettings;
 use super::requests::{OAuthRequests, safe_url, shown};
 use super::token::{fields, invalid, token};
@@ -31,22 +32,19 @@ pub(super) struct Registration<'a> {
 
 impl Registration<'_> {
     /// Finds a client that needs no request.
-    pub(super) fn known(&self) -> Result<Option<OAuthClient>, SignInError> {
+    pub(super) fn known(&self) -> Option<OAuthClient> {
         let issuer = &self.discovery.issuer;
         if let Some(id) = &self.settings.client_id {
-            if self.settings.issuer.as_ref().is_some_and(|own| *own != issuer.issuer) {
-                return Err(SignInError::OtherIssuer { issuer: issuer.issuer.clone() });
-            }
-            return Ok(Some(OAuthClient::new(id, ClientOrigin::Configured)));
+            return Some(OAuthClient::new(id, ClientOrigin::Configured));
         }
         if issuer.takes_metadata_urls
             && let Some(url) = self.settings.client_metadata_url.as_deref().filter(is_document_url)
         {
             let mut client = OAuthClient::new(url, ClientOrigin::MetadataDocument);
             client.auth_method = Some("none".to_owned());
-            return Ok(Some(client));
+            return Some(client);
         }
-        Ok(self.registered())
+        self.registered()
     }
 
     /// Returns the client of the stored credential, if the issuer still knows it.
@@ -141,6 +139,15 @@ pub(super) fn configured_secret<'a>(
     client: &OAuthClient,
     settings: &'a OAuthSettings,
 ) -> Option<&'a Secret> {
-    let is_own = settings.client_id.as_ref() == Some(&client.id);
+    let is_own = client.origin == ClientOrigin::Configured
+        && settings.client_id.as_ref() == Some(&client.id);
     settings.client_secret.as_ref().filter(|_| is_own)
+}
+
+/// Returns the key of the configuration, if it belongs to the client: it signs for no other one.
+pub(super) fn configured_key<'a>(
+    client: &OAuthClient,
+    settings: &'a OAuthSettings,
+) -> Option<&'a SigningKey> {
+    settings.client_key.as_ref().filter(|_| client.origin == ClientOrigin::Configured)
 }

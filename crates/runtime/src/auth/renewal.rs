@@ -12,9 +12,10 @@ use wharf_protocol::transport::BoxFuture;
 use super::dpop::DpopKey;
 use super::error::SignInError;
 use super::grants::TokenContext;
+use super::issuer_trust::IssuerTrust;
 use super::options::SignInOptions;
 use super::prompt::{SignInHost, SignInProgress, SignInPrompt};
-use super::registration::configured_secret;
+use super::registration::{configured_key, configured_secret};
 use super::renewal_tasks::UnfinishedRenewal;
 use super::requests::{OAuthRequests, safe_url};
 use super::session::{OAuthSession, SessionEvent, Unsaved};
@@ -37,7 +38,7 @@ impl OAuthSession {
     /// Signs in with the credentials of the program.
     pub(super) async fn sign_in_alone(&self) -> Result<(), SignInError> {
         let host = SignInHost::new(NoPerson);
-        Box::pin(self.sign_in(&SignInOptions::default(), &host)).await.map(drop)
+        Box::pin(self.sign_in_for_server(&SignInOptions::default(), &host)).await.map(drop)
     }
 
     /// Requests the next token and stores it. The caller holds the lock.
@@ -85,7 +86,11 @@ impl OAuthSession {
         credential: &Credential,
     ) -> Result<IssuedToken, SignInError> {
         let settings = &self.server.settings;
-        let requests = OAuthRequests::for_server(self.context.http.clone(), &self.server.url).await;
+        let (server, stored) = (&self.server.url, Some(credential));
+        let issuer = credential.issuer.as_deref().unwrap_or_default();
+        IssuerTrust { server, settings, stored }.check(issuer, grant.kind)?;
+        let (http, pinned) = (self.context.http.clone(), settings.issuer.as_deref());
+        let requests = OAuthRequests::for_server(http, server, pinned);
         let endpoint = safe_url(&grant.token_endpoint).ok_or(SignInError::NotRenewable)?;
         let dpop = self.dpop();
         let context = TokenContext {
@@ -115,7 +120,7 @@ impl OAuthSession {
         ClientIdentity {
             client: &grant.client,
             configured_secret: configured_secret(&grant.client, &self.server.settings),
-            key: self.server.settings.client_key.as_ref(),
+            key: configured_key(&grant.client, &self.server.settings),
             issuer: credential.issuer.as_deref().unwrap_or_default(),
             methods: &[],
             algorithms: &[],

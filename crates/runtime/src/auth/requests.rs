@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Response};
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::{Host, Origin, Url};
 use wharf_protocol::transport::{
     AddressPolicy, HttpClient, HttpError, HttpPhase, HttpTarget, WebRequest,
 };
@@ -24,9 +24,6 @@ const MAX_BODY: usize = 512 << 10;
 /// How long one request may take, with its response.
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(20);
 
-/// How long the name of the server may be looked up.
-const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
-
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
@@ -35,6 +32,8 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 pub(super) struct OAuthRequests {
     client: HttpClient,
     policy: AddressPolicy,
+    /// The origins that the configuration names: they may be anywhere.
+    configured: Vec<Origin>,
 }
 
 /// A response, with its JSON object if it has one.
@@ -45,17 +44,27 @@ pub(super) struct OAuthResponse {
 }
 
 impl OAuthRequests {
-    /// Finds out which addresses this server may name: all, if it is itself on this machine or in a
-    /// private network.
-    pub(super) async fn for_server(client: HttpClient, server: &Url) -> Self {
-        let policy = if is_near(server).await { AddressPolicy::Any } else { AddressPolicy::Public };
-        Self { client, policy }
+    /// Finds out which addresses this server may name, by its own address and not by its name:
+    /// what a name resolves to is up to its owner. The server itself, and the issuer if the
+    /// configuration names it, may be anywhere.
+    pub(super) fn for_server(client: HttpClient, server: &Url, issuer: Option<&str>) -> Self {
+        let issuer = issuer.and_then(safe_url);
+        let configured = [Some(server), issuer.as_ref()].into_iter().flatten();
+        let configured = configured.map(Url::origin).collect();
+        Self { client, policy: policy(server), configured }
     }
 
     /// Tells whether the server may name an address, as far as the address shows it. Names are looked
     /// up when a request is sent; this is also for pages that the person opens.
     pub(super) fn allows(&self, url: &Url) -> bool {
-        self.policy == AddressPolicy::Any || !is_near_literally(url)
+        self.policy == AddressPolicy::Any
+            || self.configured.contains(&url.origin())
+            || match url.host() {
+                Some(Host::Ipv4(address)) => !self.policy.forbids(address.into()),
+                Some(Host::Ipv6(address)) => !self.policy.forbids(address.into()),
+                Some(Host::Domain(_)) => !is_loopback(url),
+                None => false,
+            }
     }
 
     /// Requests a document. It has no secrets, so redirects are followed.
@@ -101,9 +110,16 @@ impl OAuthRequests {
         let origin = target.origin().clone();
         let is_secret = method != Method::GET;
         let policy = self.policy;
-        let request =
+        let mut request =
             WebRequest { method, target, headers, body, is_secret, policy, limit: MAX_BODY };
-        let fetched = tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request)).await;
+        let mut fetched = tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request.clone())).await;
+        if let Ok(Err(HttpError::PrivateAddress { .. } | HttpError::LocalAddress { .. })) = fetched
+            && self.configured.contains(&url.origin())
+        {
+            // Nothing was sent. This address may be anywhere, but not lead elsewhere.
+            (request.policy, request.is_secret) = (AddressPolicy::Any, true);
+            fetched = tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request)).await;
+        }
         let (phase, limit) = (HttpPhase::Answer, REQUEST_LIMIT);
         let response = fetched.unwrap_or(Err(HttpError::TimedOut { origin, phase, limit }));
         Ok(read(&response?))
@@ -148,37 +164,20 @@ pub(super) fn safe_url(text: &str) -> Option<Url> {
     (is_secure && !has_user && url.fragment().is_none()).then_some(url)
 }
 
-/// Tells whether an address is of this machine or a private network.
-fn is_near_address(address: IpAddr) -> bool {
-    let address = address.to_canonical();
-    let is_private = match address {
-        IpAddr::V4(address) => address.is_private() || address.is_link_local(),
-        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+/// Returns which addresses a server may name: all, if it is itself on this machine; those of other
+/// machines, if it is in a private network; else only public ones.
+fn policy(server: &Url) -> AddressPolicy {
+    let address = match server.host() {
+        Some(Host::Ipv4(address)) => IpAddr::from(address),
+        Some(Host::Ipv6(address)) => IpAddr::from(address).to_canonical(),
+        _ if is_loopback(server) => return AddressPolicy::Any,
+        _ => return AddressPolicy::Public,
     };
-    is_private || address.is_loopback() || address.is_unspecified()
-}
-
-/// Tells whether the text of an address shows that it is on this machine or in a private network.
-fn is_near_literally(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => is_near_address(address.into()),
-        Some(Host::Ipv6(address)) => is_near_address(address.into()),
-        Some(Host::Domain(_)) => is_loopback(url),
-        None => true,
-    }
-}
-
-/// Tells whether a server is on this machine or in a private network.
-async fn is_near(server: &Url) -> bool {
-    let Some(Host::Domain(name)) = server.host() else { return is_near_literally(server) };
-    if is_loopback(server) {
-        return true;
-    }
-    let port = server.port_or_known_default().unwrap_or(443);
-    let lookup = tokio::net::lookup_host((name, port));
-    match tokio::time::timeout(LOOKUP_LIMIT, lookup).await {
-        Ok(Ok(mut found)) => found.any(|address| is_near_address(address.ip())),
-        _ => false,
+    match address {
+        address if address.is_loopback() => AddressPolicy::Any,
+        IpAddr::V4(address) if address.is_private() => AddressPolicy::NoLocal,
+        IpAddr::V6(address) if address.is_unique_local() => AddressPolicy::NoLocal,
+        _ => AddressPolicy::Public,
     }
 }
 
@@ -203,45 +202,84 @@ mod tests {
         check("/token", false);
     }
 
-    #[test]
-    fn a_server_on_the_internet_may_not_name_this_machine_or_a_private_network() {
-        let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
-        let check = |text: &str, expected: bool| {
-            let allows = |policy| {
-                let requests = OAuthRequests { client: client.clone(), policy };
-                requests.allows(&Url::parse(text).unwrap())
-            };
-            assert_eq!(allows(AddressPolicy::Public), expected, "{text}");
-            assert!(allows(AddressPolicy::Any), "{text}");
-        };
-        check("https://as.example/authorize", true);
-        check("https://192.0.2.7/authorize", true);
-        for near in ["http://localhost:8080/", "https://10.0.0.1/", "https://[::ffff:127.0.0.1]/"] {
-            check(near, false);
-        }
-    }
-
     #[tokio::test(start_paused = true)]
     async fn a_server_that_never_answers_ends_the_request() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/token", listener.local_addr().unwrap());
         let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
         let url = Url::parse(&address).unwrap();
-        let requests = OAuthRequests::for_server(client, &url).await;
+        let requests = OAuthRequests::for_server(client, &url, None);
         let error = requests.get(&url).await.err().unwrap();
         assert!(matches!(error, SignInError::Http(HttpError::TimedOut { .. })), "{error:?}");
         assert!(error.is_transient());
     }
 
-    #[tokio::test]
-    async fn a_server_in_a_private_network_may_name_private_addresses() {
+    #[test]
+    fn a_server_may_name_addresses_like_its_own() {
         for (text, expected) in [
-            ("http://localhost:1/mcp", true),
-            ("https://192.168.1.7/mcp", true),
-            ("https://[fd00::1]/mcp", true),
-            ("https://192.0.2.7/mcp", false),
+            ("http://localhost:1/mcp", AddressPolicy::Any),
+            ("https://[::ffff:127.0.0.1]/mcp", AddressPolicy::Any),
+            ("https://192.168.1.7/mcp", AddressPolicy::NoLocal),
+            ("https://[fd00::1]/mcp", AddressPolicy::NoLocal),
+            ("https://192.0.2.7/mcp", AddressPolicy::Public),
+            // What a name resolves to is up to its owner.
+            ("https://mcp.example/mcp", AddressPolicy::Public),
         ] {
-            assert_eq!(is_near(&Url::parse(text).unwrap()).await, expected, "{text}");
+            assert_eq!(policy(&Url::parse(text).unwrap()), expected, "{text}");
         }
+    }
+
+    #[tokio::test]
+    async fn only_what_the_configuration_names_may_be_near() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = format!("http://{}", listener.local_addr().unwrap());
+        let serving = tokio::spawn(async move {
+            use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await.unwrap();
+            let found = b"HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(found).await.unwrap();
+        });
+        let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
+        let server = Url::parse("https://mcp.example/mcp").unwrap();
+        let url = Url::parse(&format!("{near}/token")).unwrap();
+        let requests = OAuthRequests::for_server(client.clone(), &server, None);
+        let error = requests.get(&url).await.err().unwrap();
+        assert!(
+            matches!(
+                error,
+                SignInError::Http(
+                    HttpError::LocalAddress { .. } | HttpError::PrivateAddress { .. }
+                )
+            ),
+            "{error:?}"
+        );
+        let requests = OAuthRequests::for_server(client, &server, Some(&near));
+        // It does not lead elsewhere.
+        assert_eq!(requests.get(&url).await.unwrap().status, 302);
+        serving.await.unwrap();
+    }
+
+    #[test]
+    fn a_server_on_the_internet_may_not_name_this_machine_or_a_private_network() {
+        let check = |server: &str, page: &str, expected: bool| {
+            let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
+            let requests = OAuthRequests::for_server(client, &Url::parse(server).unwrap(), None);
+            let found = requests.allows(&Url::parse(page).unwrap());
+            assert_eq!(found, expected, "{server} {page}");
+        };
+        for page in [
+            "http://localhost:1/",
+            "http://127.0.0.1/",
+            "http://[::1]/",
+            "https://[::ffff:127.0.0.1]/",
+        ] {
+            check("https://mcp.example/mcp", page, false);
+            check("https://10.0.0.1/mcp", page, false);
+            check("http://localhost:2/mcp", page, true);
+        }
+        check("https://mcp.example/mcp", "https://10.0.0.1/", false);
+        check("https://10.0.0.2/mcp", "https://10.0.0.1/", true);
+        check("https://mcp.example/mcp", "https://as.example/", true);
     }
 }

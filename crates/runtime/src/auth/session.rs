@@ -44,7 +44,7 @@ const MIN_AGE: u64 = 5;
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// What a server is, for its credential.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct OAuthServer {
     /// The address for requests.
     pub(crate) url: Url,
@@ -173,6 +173,11 @@ impl OAuthSession {
     /// Tells whether this is the session of a server with these settings.
     pub(super) fn is_of(&self, server: &OAuthServer) -> bool {
         self.server.settings == server.settings && self.server.url == server.url
+    }
+
+    /// Returns the last challenge of the server, if a sign-in has not answered it.
+    pub(super) fn challenge(&self) -> ChallengeInfo {
+        self.state().challenge.clone()
     }
 
     /// Tells whether the server has challenged a request.
@@ -537,6 +542,16 @@ impl SessionState {
         self.current = None;
         self.unsaved = None;
         self.generation += 1;
+    }
+}
+
+/// Shows the address without its query, which may have secrets.
+impl fmt::Debug for OAuthServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuthServer")
+            .field("url", &super::requests::shown(&self.url))
+            .field("account", &self.account)
+            .finish_non_exhaustive()
     }
 }
 

@@ -24,8 +24,18 @@ struct SignInTarget {
 }
 
 impl OAuthSession {
-    /// Signs in and stores the credential.
+    /// Signs in because a person asked for it, and stores the credential.
     pub(crate) async fn sign_in(
+        &self,
+        options: &SignInOptions,
+        host: &SignInHost,
+    ) -> Result<SignedIn, SignInError> {
+        self.state().step_ups = 0;
+        self.sign_in_for_server(options, host).await
+    }
+
+    /// Signs in because the server asked for it, and stores the credential.
+    pub(super) async fn sign_in_for_server(
         &self,
         options: &SignInOptions,
         host: &SignInHost,
@@ -127,11 +137,10 @@ impl OAuthSession {
         challenge: &ChallengeInfo,
         stored: Option<&StoredCredential>,
     ) -> Result<(), SignInError> {
-        let mut state = self.state();
         if !challenge.is_insufficient_scope() {
-            state.step_ups = 0;
             return Ok(());
         }
+        let mut state = self.state();
         let grant = stored.and_then(|stored| stored.credential.oauth.as_ref());
         let granted = grant.map(|grant| &*grant.scopes).unwrap_or_default();
         let is_granted = challenge.scopes.iter().all(|scope| granted.contains(scope));

@@ -14,12 +14,13 @@ use super::discovery::{Discovery, discover};
 use super::dpop::{ALGORITHM, DpopKey};
 use super::error::{MetadataFlaw, SignInError};
 use super::grants::TokenContext;
-use super::options::{OAuthSettings, SIGN_IN_LIMIT, SignInMethod, SignInOptions};
+use super::issuer_trust::IssuerTrust;
+use super::options::{OAuthSettings, SIGN_IN_LIMIT, SignInMethod, SignInOptions, is_scope};
 use super::page::{RedirectTarget, SignInPage};
-use super::prompt::{SignInHost, SignInProgress};
-use super::registration::{Registration, configured_secret};
+use super::prompt::{SignInHost, SignInProgress, is_loopback};
+use super::registration::{Registration, configured_key, configured_secret};
 use super::requests::{OAuthRequests, shown};
-use super::token::{ClientIdentity, IssuedToken, is_scope};
+use super::token::{ClientIdentity, IssuedToken};
 
 /// What a sign-in is for.
 pub(super) struct SignInRun<'a> {
@@ -54,13 +55,20 @@ struct GrantPlan {
 impl SignInRun<'_> {
     /// Signs in.
     pub(super) async fn run(&self) -> Result<NewCredential, SignInError> {
-        let requests = OAuthRequests::for_server(self.http.clone(), self.server).await;
+        if self.server.scheme() != "https" && !is_loopback(self.server) {
+            return Err(SignInError::Cleartext);
+        }
+        let pinned = self.settings.issuer.as_deref();
+        let requests = OAuthRequests::for_server(self.http.clone(), self.server, pinned);
         self.host.show(&SignInProgress::Discovering);
         let discovery = discover(&requests, self.server, self.challenge).await?;
         for warning in &discovery.warnings {
             self.host.show(&SignInProgress::Warning(warning.clone()));
         }
-        let kind = self.kind(&discovery);
+        let kind = self.kind();
+        let trust =
+            IssuerTrust { server: self.server, settings: self.settings, stored: self.stored };
+        trust.check(&discovery.issuer.issuer, kind)?;
         let scopes = self.scopes(&discovery, kind);
         let plan = self.plan(&requests, &discovery, kind, &scopes).await?;
         let dpop = dpop_key(&discovery)?;
@@ -91,39 +99,33 @@ impl SignInRun<'_> {
         Ok(NewCredential { credential, warnings: discovery.warnings })
     }
 
-    fn kind(&self, discovery: &Discovery) -> GrantKind {
+    /// Returns the grant. The metadata do not choose it: they are claims of the server.
+    fn kind(&self) -> GrantKind {
         match self.options.method {
             SignInMethod::DeviceCode => return GrantKind::DeviceCode,
             SignInMethod::PageWithoutBrowser => return GrantKind::AuthorizationCode,
             SignInMethod::Automatic => {}
         }
         let settings = self.settings;
-        if let Some(grant) = settings.grant.or_else(|| settings.grant_without_person()) {
-            return grant;
-        }
-        let is_only = discovery.issuer.grants.as_ref().is_some_and(|grants| {
-            let offers = |word: &str| grants.iter().any(|grant| grant == word);
-            offers("client_credentials") && !offers("authorization_code")
-        });
-        let has_secret = settings.client_secret.is_some() || settings.client_key.is_some();
-        if is_only && has_secret {
-            GrantKind::ClientCredentials
-        } else {
-            GrantKind::AuthorizationCode
-        }
+        let configured = settings.grant.or_else(|| settings.grant_without_person());
+        configured.unwrap_or(GrantKind::AuthorizationCode)
     }
 
     /// Selects the scopes to request: what the person or the entry says, else those of the challenge
-    /// with those that are granted already, else those that the server offers.
+    /// with those that are granted already, else those that the server offers. Without a person, who
+    /// could say no, the server chooses none.
     fn scopes(&self, discovery: &Discovery, kind: GrantKind) -> Vec<String> {
         let configured = self.options.scopes.as_ref().or(self.settings.scopes.as_ref());
+        let granted = self.stored.and_then(|stored| stored.oauth.as_ref());
+        let granted = granted.map(|grant| grant.scopes.clone()).unwrap_or_default();
+        if !kind.needs_person() {
+            return configured.cloned().unwrap_or(granted);
+        }
         let mut scopes = match configured {
             Some(scopes) => scopes.clone(),
             None if self.challenge.scopes.is_empty() => discovery.scopes.clone(),
             None => Vec::new(),
         };
-        let granted = self.stored.and_then(|stored| stored.oauth.as_ref());
-        let granted = granted.map(|grant| grant.scopes.clone()).unwrap_or_default();
         let is_step_up = self.challenge.is_insufficient_scope();
         let more = self.challenge.scopes.iter().filter(|_| configured.is_none() || is_step_up);
         let kept = granted.iter().filter(|_| is_step_up);
@@ -135,12 +137,7 @@ impl SignInRun<'_> {
         let offline = "offline_access";
         let is_offered = discovery.issuer.scopes.iter().any(|scope| scope == offline);
         let is_listed = scopes.iter().any(|scope| scope == offline);
-        if configured.is_none()
-            && kind.needs_person()
-            && is_offered
-            && !is_listed
-            && !scopes.is_empty()
-        {
+        if configured.is_none() && is_offered && !is_listed && !scopes.is_empty() {
             scopes.push(offline.to_owned());
         }
         scopes.retain(|scope| is_scope(scope));
@@ -183,7 +180,7 @@ impl SignInRun<'_> {
             grants,
             scopes,
         };
-        let client = match registration.known()? {
+        let client = match registration.known() {
             Some(client) => client,
             // A registered client is one for people.
             None if !kind.needs_person() => {
@@ -213,6 +210,8 @@ impl SignInRun<'_> {
                 let page = SignInPage {
                     issuer: &discovery.issuer,
                     is_guessed: discovery.is_guessed,
+                    must_name_issuer: discovery.issuer.names_itself
+                        || !(self.settings.issuer.is_some() || discovery.issuer.is_one_party()),
                     client_id: &plan.client.id,
                     redirect,
                     scopes: context.scopes,
@@ -247,7 +246,7 @@ impl SignInRun<'_> {
         ClientIdentity {
             client,
             configured_secret: configured_secret(client, self.settings),
-            key: self.settings.client_key.as_ref(),
+            key: configured_key(client, self.settings),
             issuer: &discovery.issuer.issuer,
             methods: &discovery.issuer.auth_methods,
             algorithms: &discovery.issuer.signing_algorithms,

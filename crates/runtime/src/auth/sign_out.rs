@@ -33,7 +33,8 @@ impl OAuthSession {
         let Some(grant) = credential.oauth.as_deref() else { return Revocation::NotOffered };
         let endpoint = grant.revocation_endpoint.as_deref().and_then(safe_url);
         let Some(endpoint) = endpoint else { return Revocation::NotOffered };
-        let requests = OAuthRequests::for_server(self.context.http.clone(), &self.server.url).await;
+        let (http, pinned) = (self.context.http.clone(), self.server.settings.issuer.as_deref());
+        let requests = OAuthRequests::for_server(http, &self.server.url, pinned);
         let dpop = self.dpop();
         let target = RevocationTarget {
             requests,

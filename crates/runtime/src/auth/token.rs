@@ -12,12 +12,13 @@ use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 use wharf_config::store::private_file::random_id;
 use wharf_config::{OAuthClient, Secret, TokenType};
+use wharf_protocol::redact::Redactor;
 
 use super::clock::now;
 use super::dpop::{DpopKey, PROOF};
 use super::error::{OAuthRefusal, SignInError};
 use super::keys::{NoRandomness, SigningKey};
-use super::options::split_scopes;
+use super::options::valid_scopes;
 use super::requests::{OAuthRequests, OAuthResponse, shown};
 
 /// How long an assertion of the client is valid.
@@ -28,6 +29,17 @@ const MAX_TOKEN: usize = 32 << 10;
 
 /// A token that claims to live longer is renewed after this time.
 const MAX_LIFETIME: u64 = 10 * 366 * 86_400;
+
+/// The fields of a form that are secret.
+const SECRET_FIELDS: [&str; 7] = [
+    "code",
+    "code_verifier",
+    "refresh_token",
+    "device_code",
+    "assertion",
+    "subject_token",
+    "token",
+];
 
 /// How many characters of a description are kept.
 const MAX_DESCRIPTION: usize = 500;
@@ -83,7 +95,10 @@ pub(super) async fn post(
         if let Some(key) = dpop {
             headers.insert(PROOF, key.proof("POST", endpoint, None)?);
         }
-        let response = requests.post_form(endpoint, headers, body).await?;
+        let mut response = requests.post_form(endpoint, headers, body).await?;
+        if let Some(fields) = &mut response.json {
+            redact_error(fields, form, client);
+        }
         let is_new = dpop.is_some_and(|key| key.keep_nonce(endpoint, &response.headers));
         let code = response.json.as_ref().and_then(|fields| fields.get("error"));
         let wants_nonce = code.and_then(Value::as_str) == Some("use_dpop_nonce");
@@ -91,6 +106,19 @@ pub(super) async fn post(
             return Ok(response);
         }
         may_repeat = false;
+    }
+}
+
+/// Replaces the secrets of a request in the error of its response, which is shown and logged.
+fn redact_error(fields: &mut Map<String, Value>, form: &Form, client: &ClientIdentity<'_>) {
+    let of_form = form.iter().filter(|(name, _)| SECRET_FIELDS.contains(name));
+    let of_form = of_form.map(|(_, value)| value.as_str());
+    let of_client = client.configured_secret.or(client.client.secret.as_ref()).map(Secret::expose);
+    let redactor = Redactor::new(of_form.chain(of_client));
+    for name in ["error", "error_description"] {
+        if let Some(Value::String(text)) = fields.get_mut(name) {
+            *text = redactor.redact(text).into_owned();
+        }
     }
 }
 
@@ -152,7 +180,8 @@ fn read_token(
     });
     // Zero and anything that is not a number say nothing: the server answers 401 in time.
     let seconds = seconds.filter(|seconds| *seconds > 0).map(|it| it.min(MAX_LIFETIME));
-    let scopes = fields.get("scope").and_then(Value::as_str).map(valid_scopes);
+    let scopes = fields.get("scope").and_then(Value::as_str);
+    let scopes = scopes.map(|text| valid_scopes(text.split_ascii_whitespace()));
     Ok(IssuedToken {
         access_token: access_token.ok_or_else(|| invalid("it has no token"))?,
         token_type,
@@ -177,17 +206,6 @@ pub(super) fn token(
         }
         Some(_) => Err("it has a malformed token"),
     }
-}
-
-/// Splits scopes, without those that have forbidden characters.
-pub(super) fn valid_scopes(text: &str) -> Vec<String> {
-    split_scopes(text).into_iter().filter(|scope| is_scope(scope)).collect()
-}
-
-/// Tells whether a text can be a scope (RFC 6749, appendix A.4).
-pub(super) fn is_scope(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
 impl ClientIdentity<'_> {
@@ -316,7 +334,8 @@ mod tests {
 
     #[test]
     fn scopes_with_forbidden_characters_are_left_out() {
-        assert_eq!(valid_scopes("a:read  ä b\"c d\\ e"), ["a:read", "e"]);
+        let scopes = "a:read  ä b\"c d\\ e".split_ascii_whitespace();
+        assert_eq!(valid_scopes(scopes), ["a:read", "e"]);
     }
 
     #[test]
@@ -334,6 +353,28 @@ mod tests {
         }
         assert!(matches!(with(502, json!({})), Err(SignInError::Status { status: 502, .. })));
         assert!(with(200, json!([])).is_err());
+    }
+
+    #[test]
+    fn an_error_never_repeats_a_secret_of_its_request() {
+        let mut client = OAuthClient::new("id-of-client", ClientOrigin::Registered);
+        client.secret = Some(Secret::new("secret-of-client"));
+        let identity = ClientIdentity {
+            client: &client,
+            configured_secret: None,
+            key: None,
+            issuer: "https://as.example",
+            methods: &[],
+            algorithms: &[],
+        };
+        let form = vec![("code", "code-of-page".to_owned()), ("scope", "read-only".to_owned())];
+        let error = json!({
+            "error": "x", "error_description": "read-only code-of-page secret-of-client id-of-client",
+        });
+        let Value::Object(mut fields) = error else { panic!("not an object") };
+        redact_error(&mut fields, &form, &identity);
+        let refusal = refusal(&fields).unwrap();
+        assert_eq!(refusal.to_string(), "read-only ••• ••• id-of-client (x)");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use wharf_config::{Endpoint, ServerLocation, ServerName, Transport};
+use wharf_config::{Endpoint, Level, ServerLocation, ServerName, Transport};
 use wharf_protocol::transport::{HttpClient, HttpTarget};
 
 use super::target::target;
@@ -49,8 +49,9 @@ impl SignInStates {
         };
         let name = &spec.name;
         let settings = match self.settings.get(name) {
-            Some(settings) => settings.clone(),
-            None => OAuthSettings::of_entry(spec.oauth.as_ref()),
+            // A repository chooses its names; it must not get the secrets of a server of that name.
+            Some(settings) if server.level != Level::Project => settings.clone(),
+            _ => OAuthSettings::of_entry(spec.oauth.as_ref()),
         };
         let about = OAuthServer {
             url: target(url).ok()?.url().clone(),

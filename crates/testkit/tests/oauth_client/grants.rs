@@ -10,6 +10,8 @@ use wharf_testkit::oauth::{OAuthServerOptions, RegisteredClient};
 use super::world::{SERVER, World};
 
 async fn status(world: &World, settings: OAuthSettings) -> Option<Status> {
+    let mut settings = settings;
+    settings.issuer = Some(world.server.issuer());
     let oauth = BTreeMap::from([(ServerName::new(SERVER), settings)]);
     let runtime = world.runtime_with(Options { oauth, ..world.options() }).await;
     let status = runtime.status(SERVER);

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use wharf::Secret;
 use wharf::auth::{IdentityProvider, OAuthSettings, SigningKey};
+use wharf::config::GrantKind;
 use wharf_protocol::Json;
 use wharf_protocol::view::ToolDefinition;
 use wharf_protocol::view::send::Object;
@@ -78,6 +79,8 @@ impl OAuthContext {
         settings.client_secret = self.client_secret.map(Secret::new);
         settings.client_key = key.transpose()?;
         settings.client_metadata_url = Some(CLIENT_METADATA.to_owned());
+        // The contexts name no issuer, and the server of the suite may know the secrets.
+        settings.accepts_named_issuer = true;
         settings.assertion = self.valid_jwt.map(Secret::new);
         settings.identity_provider = provider;
         Ok(settings)
@@ -105,7 +108,11 @@ impl ScenarioPlan {
             (None, "json-schema-2020-12-preservation") => PlannedCalls::SchemaEcho,
             (None, _) => PlannedCalls::Every,
         };
-        let oauth = Some(context.oauth.into_settings()?);
+        let mut oauth = context.oauth.into_settings()?;
+        // As an entry has it: the contexts name no grant.
+        let is_machine = scenario.contains("client-credentials");
+        oauth.grant = is_machine.then_some(GrantKind::ClientCredentials);
+        let oauth = Some(oauth);
         Ok(Self { calls, loads_skills: scenario.contains("verify"), oauth })
     }
 
