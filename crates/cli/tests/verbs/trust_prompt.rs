@@ -78,7 +78,8 @@ fn every_field_is_shown_as_written() {
          "envFile": "vars", "prefix": "github", "account": "me", "approval": "writes" },
   "b": { "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer ${GITHUB_TOKEN}", "X": "s3cret" },
          "auth": { "type": "bearer", "credentialId": "mine" },
-         "oauth": { "clientId": "me", "clientSecret": "${SECRET}", "redirectUri": "http://127.0.0.1/x" } } } }"#,
+         "oauth": { "clientId": "me", "clientSecret": "${SECRET}", "redirectUri": "http://127.0.0.1/x",
+                    "issuer": "https://login.example", "grant": "client_credentials", "callbackPort": 8123 } } } }"#,
         )
         .project("tools/run.js", "")
         .project("vars", "export LD_PRELOAD=/tmp/x.so\nLOG_LEVEL=1\nA=s3cret\n# B=1\n");
@@ -109,6 +110,9 @@ fn every_field_is_shown_as_written() {
       client id      •••
       client secret  ${SECRET}
       redirects to   http://127.0.0.1/x
+      issuer         https://login.example
+      grant          client_credentials
+      callback port  8123
       approval       ask (agents need approval for each call)
     "#);
 }

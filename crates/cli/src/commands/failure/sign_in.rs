@@ -51,6 +51,10 @@ pub(super) fn hint(name: &str, error: &SignInError) -> Option<String> {
         SignInError::NotHttp => format!("to store a token for it: `wharf add {word} --token -`"),
         SignInError::NotUsed => format!("correct the header in its entry (`wharf get {word}`)"),
         SignInError::NotSignedIn => "`wharf credentials list` shows what is stored".to_owned(),
+        SignInError::UnconfirmedIssuer { .. } => {
+            "if the secret of the client is for it, set \"issuer\" in \"oauth\" of the entry to it"
+                .to_owned()
+        }
         SignInError::ClientIdNeeded { .. } | SignInError::OtherIssuer { .. } => {
             "register a client on the website of the service, and set \"oauth\": { \"clientId\": … \
              } in the entry"

@@ -155,6 +155,15 @@ fn sign_in(definition: &Definition, env: &Env, lines: &mut Lines) {
     if let Some(document) = &oauth.client_metadata_url {
         lines.labelled("client document", &escape_invisible(document));
     }
+    if let Some(issuer) = &oauth.issuer {
+        lines.labelled("issuer", &escape_invisible(issuer));
+    }
+    if let Some(grant) = &oauth.grant {
+        lines.labelled("grant", &escape_invisible(grant));
+    }
+    if let Some(port) = oauth.callback_port {
+        lines.labelled("callback port", &port.to_string());
+    }
     if let Some(scope) = &oauth.scope {
         lines.labelled("scope", &escape_invisible(scope));
     }
