@@ -80,7 +80,7 @@ pub(crate) fn inspect(project: Option<&Path>) -> Host {
     if let Some(folder) = project {
         let folder = surroundings.cwd.join(folder);
         // Discovery reports a folder that does not exist.
-        surroundings.cwd = folder.canonicalize().unwrap_or(folder);
+        surroundings.cwd = wharf_config::real_path(&folder).unwrap_or(folder);
     }
     // System-wide files such as /etc/… are searched below this folder, for tests and images.
     if let Some(root) = surroundings.folder_variable("WHARF_SYSTEM_ROOT") {

@@ -3,7 +3,7 @@
 //! A name is searched in the absolute folders of PATH only. An empty or relative folder would mean
 //! the working folder, whose files may come from an untrusted repository.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
@@ -32,22 +32,37 @@ fn search(command: &str, path: Option<PathBuf>, env: &Env, folder: &Path) -> Opt
     let text = path.unwrap_or_else(|| folder.join(command));
     let search: Option<OsString> = (!is_path).then(|| absolute_search_path(env)).flatten();
     let target = if is_path { text.as_os_str() } else { command.as_ref() };
-    which::which_in(target, search, folder).ok().filter(|path| path.is_absolute())
+    let found = find_on_this_system(target, search, env, folder);
+    found.filter(|path| path.is_absolute())
 }
 
-/// Returns the program that a definition would start: placeholders are replaced, and a relative
-/// path starts at the folder in which the program would run.
-///
-/// The value of a placeholder is visible in the result only as part of the path of an existing
-/// program.
-pub(crate) fn find_program(
-    definition: &Definition,
-    env: &Env,
-    files: &NamedFiles,
+#[cfg(not(windows))]
+fn find_on_this_system(
+    target: &OsStr,
+    search: Option<OsString>,
+    _env: &Env,
+    folder: &Path,
 ) -> Option<PathBuf> {
-    let command = definition.fields.command.as_ref()?;
-    let command = expand(command, ExpandContext::of(definition, env, files)).text;
-    find(&command, env, &working_folder(definition, env, files))
+    which::which_in(target, search, folder).ok()
+}
+
+#[cfg(windows)]
+fn find_on_this_system(
+    target: &OsStr,
+    search: Option<OsString>,
+    env: &Env,
+    folder: &Path,
+) -> Option<PathBuf> {
+    let system = crate::windows_search::SystemWithEnv(env);
+    let finder = which::WhichConfig::new_with_sys(system)
+        .binary_name(target.to_owned())
+        .custom_cwd(folder.to_owned());
+    let finder = match search {
+        Some(search) => finder.custom_path_list(search),
+        // Without a path list, a name would be searched in that of the process.
+        None => finder.custom_path_list(OsString::new()),
+    };
+    finder.first_result().ok()
 }
 
 /// Returns the folder in which the program of a definition would run.

@@ -70,6 +70,7 @@ pub mod manage;
 mod merge;
 mod named_files;
 mod problem;
+mod real_path;
 pub mod secret;
 mod server;
 pub mod server_entry;
@@ -86,6 +87,8 @@ pub mod trust;
 mod untrusted_folder;
 mod validate;
 pub mod view;
+#[cfg(windows)]
+mod windows_search;
 
 pub use catalog::{
     Catalog, DefinitionState, DiscoveryError, LoadOptions, ONE_OFF, PROGRAM, Server, TrustReview,
@@ -101,6 +104,7 @@ pub use env::{Env, NO_HOME, Platform};
 pub use expand::{MissingReason, PlaceholderUse, Syntax, ValueOrigin};
 pub use formats::providers;
 pub use problem::{Problem, Severity};
+pub use real_path::real_path;
 pub use secret::Secret;
 pub use server::{
     Approval, Auth, AuthKind, ConfigValue, DEFAULT_TIMEOUT_MS, Definition, Endpoint, EntryFields,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::discover::repository_root;
 use crate::env::Env;
+use crate::real_path::{is_on_other_share, real_path};
 use crate::server::Definition;
 use crate::source::Level;
 use crate::store;
@@ -40,8 +41,12 @@ pub(crate) struct NamedFile {
 }
 
 impl NamedFiles {
-    /// Returns a file; only the first call for a path reads it.
-    pub(crate) fn read(&self, path: &Path, level: Level) -> Arc<NamedFile> {
+    /// Returns a file that a definition of this level and folder names; only the first call for a
+    /// path reads it. A project gets nothing from a network share, unless it is on that share.
+    pub(crate) fn read(&self, path: &Path, level: Level, folder: &Path) -> Arc<NamedFile> {
+        if level == Level::Project && is_on_other_share(path, folder) {
+            return Arc::new(NamedFile { real: None, text: None });
+        }
         if let Some(known) = self.read.borrow().get(path) {
             return Arc::clone(known);
         }
@@ -52,7 +57,7 @@ impl NamedFiles {
 
     fn read_now(&self, path: &Path, level: Level) -> NamedFile {
         // The real path is opened, so that the file which is checked is the file which is read.
-        let Ok(real) = path.canonicalize() else { return NamedFile { real: None, text: None } };
+        let Ok(real) = real_path(path) else { return NamedFile { real: None, text: None } };
         let most = match level {
             Level::Project => {
                 MAX_PROJECT_FILE_BYTES.min(MAX_PROJECT_TOTAL_BYTES - self.spent.get())
@@ -88,7 +93,7 @@ impl Repository {
     pub(crate) fn of(definition: &Definition) -> Self {
         let folder: &Path = &definition.folder;
         let root = repository_root(folder).unwrap_or_else(|| folder.to_owned());
-        let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
+        let real_root = real_path(&root).unwrap_or_else(|_| root.clone());
         Self { root, real_root }
     }
 
@@ -143,9 +148,9 @@ mod tests {
         let path = folder.path().join("a");
         store::write(&path, "one").unwrap();
         let files = NamedFiles::default();
-        let first = files.read(&path, Level::Project);
+        let first = files.read(&path, Level::Project, folder.path());
         store::write(&path, "two").unwrap();
-        let second = files.read(&path, Level::Project);
+        let second = files.read(&path, Level::Project, folder.path());
         assert_eq!(second.text.as_deref(), Some("one"));
         assert_eq!(first.real, second.real);
     }
@@ -157,7 +162,7 @@ mod tests {
         let read = |name: &str, size: u64, level| {
             let path = folder.path().join(name);
             store::write(&path, &"x".repeat(usize::try_from(size).unwrap())).unwrap();
-            files.read(&path, level).text.is_some()
+            files.read(&path, level, folder.path()).text.is_some()
         };
         assert!(!read("large", MAX_PROJECT_FILE_BYTES + 1, Level::Project));
         assert!(read("own", MAX_PROJECT_FILE_BYTES + 1, Level::User));

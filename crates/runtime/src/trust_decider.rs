@@ -280,7 +280,7 @@ mod tests {
     async fn a_server_that_changes_while_the_host_decides_stays_untrusted_and_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let env = project(folder.path());
-        let program = env.cwd.join("a");
+        let program = env.cwd.join(if cfg!(windows) { "a.exe" } else { "a" });
         let servers = r#"{"mcpServers":{"yes":{"command":"./a"},"no":{"command":"b"}}}"#;
         wharf_config::store::write(&env.cwd.join(".wharf/mcp.json"), servers).unwrap();
         let mut catalog = loaded(&env);

@@ -284,7 +284,7 @@ mod tests {
     impl World {
         fn new(own: &str, of_project: &str) -> Self {
             let root = tempfile::tempdir().unwrap();
-            let real = root.path().canonicalize().unwrap();
+            let real = wharf_config::real_path(root.path()).unwrap();
             for folder in ["home/.wharf", "project/.git", "project/.wharf"] {
                 std::fs::create_dir_all(real.join(folder)).unwrap();
             }
@@ -326,7 +326,7 @@ mod tests {
         }
 
         fn show(&self) -> String {
-            let root = self.root.path().canonicalize().unwrap();
+            let root = wharf_config::real_path(self.root.path()).unwrap();
             let short = |path: &Path| {
                 let path = path.strip_prefix(&root).unwrap_or(path).to_string_lossy();
                 path.replace('\\', "/")

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -25,7 +24,7 @@ impl World {
     /// Creates a world in which nothing is configured.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let root = wharf_config::real_path(folder.path()).unwrap();
         for below in ["home", "project/.git", "bin", "system"] {
             fs::create_dir_all(root.join(below)).unwrap();
         }
@@ -44,7 +43,7 @@ impl World {
         write(&self.root.join("home").join(path), text, 0o600);
         if let Some(own) = path.strip_prefix(".wharf/") {
             let file = self.root.join("home/.wharf").join(own);
-            fs::set_permissions(file.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+            set_mode(file.parent().unwrap(), 0o700);
         }
         self
     }
@@ -65,13 +64,18 @@ impl World {
     pub(crate) fn programs(self, names: &[&str]) -> Self {
         for name in names {
             let mark = self.root.join("started").display().to_string();
-            let script = format!("#!/bin/sh\necho {name} >> '{mark}'\n");
-            write(&self.root.join("bin").join(name), &script, 0o755);
+            let (file, script) = if cfg!(windows) {
+                (format!("{name}.cmd"), format!("@echo {name}>> \"{mark}\"\r\n"))
+            } else {
+                ((*name).to_owned(), format!("#!/bin/sh\necho {name} >> '{mark}'\n"))
+            };
+            write(&self.root.join("bin").join(file), &script, 0o755);
         }
         self
     }
 
     /// Installs a program that is a shell script.
+    #[cfg(unix)]
     pub(crate) fn script(self, name: &str, lines: &str) -> Self {
         write(&self.root.join("bin").join(name), &format!("#!/bin/sh\n{lines}"), 0o755);
         self
@@ -105,7 +109,8 @@ impl World {
             .args(arguments)
             .current_dir(self.root.join("project"))
             .env_clear()
-            .env("HOME", self.root.join("home"))
+            .env(if cfg!(windows) { "USERPROFILE" } else { "HOME" }, self.root.join("home"))
+            .envs(system_variables())
             .env("PATH", self.root.join("bin"))
             .env("WHARF_SYSTEM_ROOT", self.root.join("system"))
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -125,6 +130,7 @@ impl World {
     }
 
     /// Runs a command line in another folder of this world.
+    #[cfg(unix)]
     pub(crate) fn run_in(&self, folder: &str, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         fs::create_dir_all(self.path(folder)).unwrap();
@@ -155,7 +161,10 @@ impl World {
     }
 
     /// Returns the permission bits of a file.
+    #[cfg(unix)]
     pub(crate) fn mode(&self, path: &str) -> u32 {
+        use std::os::unix::fs::PermissionsExt;
+
         fs::metadata(self.path(path)).unwrap().permissions().mode() & 0o777
     }
 
@@ -178,13 +187,46 @@ impl World {
     /// Replaces the paths of the folders of this world by names.
     pub(crate) fn filter(&self, text: &str) -> String {
         let root = self.root.display().to_string();
+        let (text, root) = if cfg!(windows) {
+            // As JSON has them, and then as texts have them.
+            let text = text.replace(&root.replace('\\', r"\\"), "/root").replace(&root, "/root");
+            (with_slashes(&text), "/root".to_owned())
+        } else {
+            (text.to_owned(), root)
+        };
         text.replace(&format!("{root}/home"), "~")
             .replace(&format!("{root}/project"), "[project]")
             .replace(&root, "[world]")
     }
 }
 
+/// Writes paths of Windows as those of Unix: a separator is a backslash, or two in JSON, between
+/// parts of a path.
+fn with_slashes(text: &str) -> String {
+    let mut rendered = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, from) = rest.split_at(at);
+        rendered.push_str(before);
+        let length = if from.starts_with(r"\\") { 2 } else { 1 };
+        let is_part =
+            |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "._-~".contains(c));
+        let is_path = is_part(before.chars().next_back().or(rendered.chars().next_back()))
+            && is_part(from[length..].chars().next());
+        rendered.push_str(if is_path { "/" } else { &from[..length] });
+        rest = &from[length..];
+    }
+    rendered + rest
+}
+
+/// Returns the variables without which no program starts.
+fn system_variables() -> Vec<(&'static str, std::ffi::OsString)> {
+    let names: &[&'static str] = if cfg!(windows) { &["SystemRoot", "ComSpec"] } else { &[] };
+    names.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))).collect()
+}
+
 /// Replaces durations.
+#[cfg(unix)]
 pub(crate) fn without_durations(text: &str) -> String {
     let mut rendered = String::new();
     let mut rest = text;
@@ -202,5 +244,16 @@ pub(crate) fn without_durations(text: &str) -> String {
 fn write(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+    set_mode(path, mode);
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
+
+/// Does nothing: Windows has access lists, which files inherit from the folder of the test.
+#[cfg(not(unix))]
+fn set_mode(_path: &Path, _mode: u32) {}

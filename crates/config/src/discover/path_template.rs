@@ -67,7 +67,7 @@ fn file_id(path: &Path) -> Option<FileId> {
 #[cfg(not(unix))]
 fn file_id(path: &Path) -> Option<FileId> {
     path.symlink_metadata().ok()?;
-    Some(FileId(path.canonicalize().unwrap_or_else(|_| path.to_owned())))
+    Some(FileId(crate::real_path(path).unwrap_or_else(|_| path.to_owned())))
 }
 
 fn for_platform(template: &PathTemplate, env: &Env) -> &'static str {
@@ -193,7 +193,11 @@ pub(crate) fn relative_folder_problems(env: &Env) -> Vec<Problem> {
 }
 
 fn known_folder(word: &str, env: &Env) -> Option<PathBuf> {
-    let home = |below: &str| env.home.as_ref().map(|home| home.join(below));
+    // Part by part, so that the path has the separators of the system that it is used on.
+    let home = |below: &str| {
+        let home = env.home.clone()?;
+        Some(below.split('/').fold(home, |path, part| path.join(part)))
+    };
     let variable = |name: &str| env.folder_variable(name);
     match word {
         "xdg" => variable("XDG_CONFIG_HOME").or_else(|| home(".config")),

@@ -6,6 +6,7 @@
 
 mod process;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -82,15 +83,18 @@ impl Env {
     /// Sets a variable.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.variables.insert(name.into(), value.into());
+        let name = name.into();
+        if self.platform == Platform::Windows {
+            self.variables.retain(|own, _| !own.eq_ignore_ascii_case(&name));
+        }
+        self.variables.insert(name, value.into());
         self
     }
 
     /// Sets many variables.
     #[must_use]
-    pub fn with_variables(mut self, all: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.variables.extend(all);
-        self
+    pub fn with_variables(self, all: impl IntoIterator<Item = (String, String)>) -> Self {
+        all.into_iter().fold(self, |env, (name, value)| env.with_variable(name, value))
     }
 
     /// Returns a variable, even if it is empty. On Windows the case of names is ignored.
@@ -142,10 +146,13 @@ impl Env {
 
     /// Replaces a leading `~` by the home folder; resolves other relative paths from `base`.
     pub fn path_from(&self, text: &str, base: &Path) -> PathBuf {
+        // After `\\?\`, Windows takes a slash for a part of a name.
+        let text: Cow<'_, str> =
+            if cfg!(windows) { text.replace('/', "\\").into() } else { text.into() };
         match (text.strip_prefix('~'), &self.home) {
             (Some(""), Some(home)) => home.clone(),
             (Some(rest), Some(home)) if rest.starts_with(['/', '\\']) => home.join(&rest[1..]),
-            _ => base.join(text),
+            _ => base.join(&*text),
         }
     }
 

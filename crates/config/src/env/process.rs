@@ -47,10 +47,23 @@ impl Env {
                 env.variables.insert(name, value);
             }
         }
-        env.cwd = working_folder
-            .unwrap_or_else(|| PathBuf::from(env.nonempty_variable("PWD").unwrap_or("(deleted)")));
+        let deleted = || PathBuf::from(env.nonempty_variable("PWD").unwrap_or("(deleted)"));
+        env.cwd = working_folder.map_or_else(deleted, as_stored);
         env
     }
+}
+
+/// Returns a folder in the case in which its names are stored. Windows returns the working folder as
+/// it was typed, other systems as it is stored.
+fn as_stored(folder: PathBuf) -> PathBuf {
+    if !cfg!(windows) {
+        return folder;
+    }
+    // A drive that is a network share stays a drive: a shell refuses to work in a share.
+    let is_on_drive = |path: &PathBuf| {
+        path.components().next().is_some_and(|first| first.as_os_str().len() == "C:".len())
+    };
+    crate::real_path(&folder).ok().filter(is_on_drive).unwrap_or(folder)
 }
 
 /// Tells whether a variable names the home folder; on Windows the case of names is ignored.

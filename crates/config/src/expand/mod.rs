@@ -358,9 +358,8 @@ fn replace(
             (*name, Ok((value.clone(), ValueOrigin::Environment)))
         }
         Placeholder::File(path) => {
-            let file = context
-                .files
-                .read(&context.env.path_from(path, context.file_folder), context.level);
+            let real = context.env.path_from(path, context.file_folder);
+            let file = context.files.read(&real, context.level, context.folder);
             let found = match &file.text {
                 Some(text) => Ok((text.trim().to_owned(), ValueOrigin::File)),
                 None => Err(MissingReason::File),

@@ -22,6 +22,7 @@ use crate::discover::{project_folders, repository_root};
 use crate::document::Notation;
 use crate::edit::{self, Change};
 use crate::env::Env;
+use crate::real_path::real_path;
 use crate::server::Definition;
 use crate::source::Level;
 use crate::store::{self, WriteLock};
@@ -91,10 +92,10 @@ pub fn native_file(env: &Env, scope: ConfigScope) -> Result<PathBuf, ManageError
 /// could otherwise redirect a write to a file of the person. Other links are followed.
 fn ensure_inside(folder: &Path, path: &Path) -> Result<(), ManageError> {
     let outside = |path: &Path| Err(ManageError::OutsideProject { path: path.to_owned() });
-    let Ok(real_folder) = folder.canonicalize() else { return outside(folder) };
+    let Ok(real_folder) = real_path(folder) else { return outside(folder) };
     for part in path.ancestors().take_while(|part| *part != folder) {
         let is_link = part.symlink_metadata().is_ok_and(|about| about.is_symlink());
-        let leads_inside = || part.canonicalize().is_ok_and(|real| real.starts_with(&real_folder));
+        let leads_inside = || real_path(part).is_ok_and(|real| real.starts_with(&real_folder));
         if is_link && !leads_inside() {
             return outside(part);
         }

@@ -17,7 +17,8 @@ impl SpecBuilder<'_> {
         let Some(written) = &self.definition.fields.env_file else { return Vec::new() };
         let text = self.text(&"envFile", written);
         let path: PathBuf = self.env.path_from(text.expose(), &self.definition.folder);
-        if let Some(text) = &self.files.read(&path, self.definition.source.level).text {
+        let (level, folder) = (self.definition.source.level, &self.definition.folder);
+        if let Some(text) = &self.files.read(&path, level, folder).text {
             return parse(text).collect();
         }
         let message = "\"envFile\" cannot be read; its variables are missing";

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, StoreErrorKind};
+use super::open_elsewhere::retry;
 use super::private_file::folder_of;
 use super::read::read_bytes;
 use super::write::replace;
@@ -36,7 +37,8 @@ pub fn back_up(path: &Path) -> Result<Option<PathBuf>, StoreError> {
 
 fn rotate_backups(path: &Path) -> io::Result<()> {
     for number in (1..MAX_BACKUPS).rev() {
-        match fs::rename(backup_path(path, number - 1), backup_path(path, number)) {
+        let (newer, older) = (backup_path(path, number - 1), backup_path(path, number));
+        match retry(|| fs::rename(&newer, &older)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

@@ -9,6 +9,9 @@ mod backup;
 mod error;
 mod lock;
 mod open;
+mod open_elsewhere;
+#[cfg(windows)]
+mod owner_only;
 pub mod private_file;
 mod read;
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Wharf's own files and folders, which only their owner can read (modes 0600 and 0700).
+//! Wharf's own files and folders, which only their owner can read: modes 0600 and 0700, and access
+//! lists (`owner_only`) on Windows.
 //!
 //! A file is replaced by renaming a temporary file beside it. [`write`](fn@write) also syncs, for
 //! data that must not be lost. [`replace`] does not, for caches: a crash of the machine may lose or
@@ -14,6 +15,7 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::error::StoreError;
+use super::open_elsewhere::retry;
 
 /// The suffix of temporary files; a crash may leave one behind.
 const TEMPORARY: &str = ".wharf-tmp";
@@ -24,12 +26,16 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(600);
 /// Replaces a file and syncs it. Removes the access of other users to an existing file.
 pub fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     restrict_file(path);
-    super::write(path, text)
+    super::write(path, text)?;
+    // A new file of Windows has the list of its folder.
+    #[cfg(windows)]
+    restrict_file(path);
+    Ok(())
 }
 
 /// Replaces a file without syncing it. A missing folder is created.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_temporary_beside(path, bytes)?.persist(path).map(drop).map_err(|error| error.error)
+    rename_over(write_temporary_beside(path, bytes)?, path)
 }
 
 /// Creates a file. If several processes try at the same time, one succeeds.
@@ -46,14 +52,19 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn open_new(path: &Path) -> io::Result<File> {
     let mut options = options();
     options.write(true).create_new(true);
-    match options.open(path) {
+    let file = match options.open(path) {
         // The folder nearly always exists.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_folder(&folder_of(path))?;
             options.open(path)
         }
         file => file,
+    };
+    #[cfg(windows)]
+    if file.is_ok() {
+        restrict_file(path);
     }
+    file
 }
 
 /// Returns options with which only the owner can access a new file.
@@ -67,11 +78,16 @@ pub fn options() -> OpenOptions {
 
 /// Creates missing folders, which only the owner can access. Existing folders are not changed.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(windows)]
+    let new = folder.ancestors().take_while(|it| !it.exists()).last();
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder)?;
+    #[cfg(windows)]
+    new.map(super::owner_only::restrict_folder).transpose()?;
+    Ok(())
 }
 
 /// Creates a missing folder, and removes the access of other users to an existing one.
@@ -85,6 +101,8 @@ pub fn restrict_folder(folder: &Path) -> io::Result<()> {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
         }
     }
+    #[cfg(windows)]
+    super::owner_only::restrict_folder(folder)?;
     Ok(())
 }
 
@@ -143,6 +161,19 @@ pub(super) fn create_temporary_beside(path: &Path) -> io::Result<NamedTempFile> 
     builder.prefix(&prefix(name)).suffix(TEMPORARY).tempfile_in(folder_of(path))
 }
 
+/// Gives a temporary file its final path; a file there is replaced.
+pub(super) fn rename_over(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    // Closed first: otherwise this program would have it open.
+    let mut temporary = Some(file.into_temp_path());
+    retry(|| {
+        let Some(file) = temporary.take() else { return Ok(()) };
+        file.persist(path).map_err(|error| {
+            temporary = Some(error.path);
+            error.error
+        })
+    })
+}
+
 fn write_temporary_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut file = match create_temporary_beside(path) {
         // The folder nearly always exists.
@@ -152,6 +183,8 @@ fn write_temporary_beside(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile
         }
         file => file?,
     };
+    #[cfg(windows)]
+    super::owner_only::restrict_file(file.path())?;
     file.write_all(bytes)?;
     Ok(file)
 }
@@ -178,8 +211,13 @@ fn restrict_file(path: &Path) {
     }
 }
 
-#[cfg(not(unix))]
-fn restrict_file(_path: &Path) {}
+#[cfg(windows)]
+fn restrict_file(path: &Path) {
+    if path.exists() {
+        // A file system without access lists has none to change.
+        drop(super::owner_only::restrict_file(path));
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::open::file_type_name;
+use super::open_elsewhere::retry;
 
 /// The size limit for a file.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -116,5 +117,5 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, super::open::O_NONBLOCK);
-    options.open(path)
+    retry(|| options.open(path))
 }

@@ -29,6 +29,12 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Replaces the folder's name in a text, and separators by those of Unix.
+fn without_folder(folder: &TempDir, text: &str) -> String {
+    let text = text.replace(&folder.path().display().to_string(), "[folder]");
+    text.replace(std::path::MAIN_SEPARATOR, "/")
+}
+
 /// Renders the error of reading a file, with the folder's name replaced.
 fn describe_error(folder: &TempDir, file: &Path) -> String {
     let error = read(file).unwrap_err();
@@ -36,7 +42,7 @@ fn describe_error(folder: &TempDir, file: &Path) -> String {
     assert_eq!(problem.path.as_deref(), Some(file));
     let line = problem.line.map_or_else(String::new, |line| format!(" line {line}"));
     let all = format!("{}{line}: {} | {error} | {}", problem.code, problem.message, error.hint());
-    all.replace(&folder.path().display().to_string(), "[folder]")
+    without_folder(folder, &all)
 }
 
 #[test]
@@ -111,7 +117,7 @@ fn a_failed_write_keeps_the_old_file_and_leaves_no_other() {
     put(&file, "old");
     let error = write(&file.join("mcp.json"), "new").unwrap_err();
     let text = format!("{error} | {}", error.hint());
-    insta::assert_snapshot!(text.replace(&folder.path().display().to_string(), "[folder]"), @r#""[folder]/mcp.json/mcp.json" cannot be written | "[folder]/mcp.json" must be a folder; move away what is there"#);
+    insta::assert_snapshot!(without_folder(&folder, &text), @r#""[folder]/mcp.json/mcp.json" cannot be written | "[folder]/mcp.json" must be a folder; move away what is there"#);
     assert_eq!(error.as_problem().code, "unwritable");
     assert_eq!(read(&file).unwrap().as_deref(), Some("old"));
     assert_eq!(names(folder.path()), ["mcp.json"]);
@@ -139,7 +145,7 @@ fn a_held_lock_is_reported_as_busy() {
     let error = WriteLock::acquire(&run, Duration::from_millis(30)).unwrap_err();
     assert!(error.is_busy());
     let text = format!("{error} | {}", error.hint());
-    insta::assert_snapshot!(text.replace(&folder.path().display().to_string(), "[folder]"), @r#""[folder]/home/run/write.lock" is locked by another Wharf process, for longer than 30ms | try again when the other process is done"#);
+    insta::assert_snapshot!(without_folder(&folder, &text), @r#""[folder]/home/run/write.lock" is locked by another Wharf process, for longer than 30ms | try again when the other process is done"#);
     drop(held);
     WriteLock::acquire(&run, Duration::ZERO).unwrap();
 }

@@ -47,7 +47,7 @@ pub(super) fn replace(
         copy_mode_and_owner(&file, like)?;
     }
     file.as_file().sync_all()?;
-    file.persist(target).map_err(|error| error.error)?;
+    private_file::rename_over(file, target)?;
     sync_folder(folder)
 }
 

@@ -244,6 +244,8 @@ fn remove(all: &mut ByFile, name: &str, only: Option<&String>) -> bool {
     found
 }
 
+/// Returns the key of a folder. Windows ignores case, and a drive may be typed as `c:` or `C:`.
 fn folder_key(folder: &Path) -> String {
-    folder.to_string_lossy().into_owned()
+    let text = folder.to_string_lossy();
+    if cfg!(windows) { text.to_lowercase() } else { text.into_owned() }
 }

@@ -2,7 +2,8 @@
 //! program it would start.
 //!
 //! Files are read once. The content that the person sees is the content that is stored, even if a
-//! file changes while they read. Texts are kept before expansion.
+//! file changes while they read. Texts are kept before expansion. A path on a network share is not
+//! looked at, see `real_path`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::document::{Node, Value};
 use crate::env::Env;
 use crate::expand::{ExpandContext, Piece, Placeholder, Syntax, expand, pieces};
 use crate::named_files::{NamedFile, NamedFiles, Repository, normalize};
+use crate::real_path::{is_on_other_share, real_path};
 use crate::secret::{Secret, names_a_secret, redact_args, redact_command, redact_url};
 use crate::server::{Definition, WrittenText};
 use crate::spec::env_file_variables;
@@ -262,7 +264,7 @@ impl SubjectBuilder<'_> {
         if let Some(helper) = fields.headers_helper.as_ref().map(Secret::expose) {
             let program = words_of_command(helper)
                 .first()
-                .and_then(|word| command::find(word, self.env, &self.definition.folder));
+                .and_then(|word| self.find(word, &self.definition.folder));
             let program = program.map_or("not found".to_owned(), |path| path.display().to_string());
             self.add_plain("program path of the headers helper", &program);
             self.add_command_files(helper);
@@ -280,7 +282,7 @@ impl SubjectBuilder<'_> {
         let words = words_of_command(command);
         let folder = &self.definition.folder;
         let changed_to =
-            |word: &String| Some(self.env.path_from(word, folder)).filter(|it| it.is_dir());
+            |word: &String| Some(self.env.path_from(word, folder)).filter(|it| self.is_folder(it));
         // `cd sub && ./run` names a file of `sub`.
         let folders: Vec<PathBuf> = std::iter::once(folder.to_path_buf())
             .chain(words.iter().filter_map(changed_to).take(MAX_FOLDERS))
@@ -292,9 +294,8 @@ impl SubjectBuilder<'_> {
                 .collect::<Vec<_>>()
         };
         for (word, path) in words.iter().flat_map(in_folder).collect::<Vec<_>>() {
-            let is_file = path.is_file();
-            let real = is_file.then(|| path.canonicalize().ok()).flatten();
-            if is_file && self.repository.contains(&path, real.as_deref()) {
+            let real = self.real_file(&path);
+            if real.is_some() && self.repository.contains(&path, real.as_deref()) {
                 let file = self.read(&path);
                 self.add_contents(&word, &file);
                 self.add_used_file(word, &path, &file, true);
@@ -307,14 +308,16 @@ impl SubjectBuilder<'_> {
         if fields.command.is_none() {
             return;
         }
-        let found = command::find_program(self.definition, self.env, self.files);
+        let folder = command::working_folder(self.definition, self.env, self.files);
+        let command = fields.command.as_ref().map(|it| expand(it, self.context()).text);
+        let found = command.and_then(|command| self.find(&command, &folder));
         let rendered =
             found.as_deref().map_or("not found".to_owned(), |path| path.display().to_string());
         self.add_plain("program path", &rendered);
         if let Some(path) = &found {
             // A link in the repository is part of the fingerprint. A link outside is not: system
             // updates change it.
-            let real = path.canonicalize().ok().filter(|real| *real != normalize(path));
+            let real = self.real_path(path).filter(|real| *real != normalize(path));
             if normalize(path).starts_with(self.repository.root())
                 && let Some(real) = real
             {
@@ -322,7 +325,6 @@ impl SubjectBuilder<'_> {
                 self.subject.program_real_path = Some(real);
             }
         }
-        let folder = command::working_folder(self.definition, self.env, self.files);
         let mut named: Vec<String> = Vec::new();
         let command = found.iter().map(|path| (path.clone(), normalize(path)));
         let args = fields.args.iter().map(|arg| {
@@ -330,7 +332,7 @@ impl SubjectBuilder<'_> {
             (path.clone(), normalize(&path))
         });
         for (path, plain) in command.chain(args) {
-            let real = path.canonicalize().ok().filter(|real| real.is_file());
+            let real = self.real_file(&path);
             if real.is_some() && self.repository.contains(&plain, real.as_deref()) {
                 let rendered = plain.strip_prefix(self.repository.root()).unwrap_or(&plain);
                 let rendered = rendered.to_string_lossy().into_owned();
@@ -360,7 +362,7 @@ impl SubjectBuilder<'_> {
         }
         for (field, path) in paths {
             let written = normalize(&path);
-            let real = path.canonicalize().ok().filter(|real| *real != written);
+            let real = self.real_path(&path).filter(|real| *real != written);
             if written.starts_with(self.repository.root())
                 && let Some(real) = real
             {
@@ -371,7 +373,29 @@ impl SubjectBuilder<'_> {
     }
 
     fn read(&self, path: &Path) -> Arc<NamedFile> {
-        self.files.read(path, self.definition.source.level)
+        self.files.read(path, self.definition.source.level, &self.definition.folder)
+    }
+
+    /// Tells whether the path may be looked at.
+    fn is_near(&self, path: &Path) -> bool {
+        !is_on_other_share(path, &self.definition.folder)
+    }
+
+    fn find(&self, command: &str, folder: &Path) -> Option<PathBuf> {
+        let is_near = self.is_near(&self.env.path_from(command, folder));
+        is_near.then(|| command::find(command, self.env, folder)).flatten()
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.is_near(path) && path.is_dir()
+    }
+
+    fn real_path(&self, path: &Path) -> Option<PathBuf> {
+        self.is_near(path).then(|| real_path(path).ok()).flatten()
+    }
+
+    fn real_file(&self, path: &Path) -> Option<PathBuf> {
+        self.real_path(path).filter(|real| real.is_file())
     }
 
     fn add_contents(&mut self, called: &str, file: &NamedFile) {

@@ -14,4 +14,5 @@ mod manage;
 mod merge;
 mod trust;
 mod trust_in_place;
+mod trust_of_shares;
 mod world;

@@ -140,7 +140,8 @@ fn error_messages_are_exact() {
     let world = World::new()
         .with("~/.cursor/mcp.json", r#"{ "mcpServers": { "theirs": { "command": "x" } } }"#);
     add(&world, "fs", json!({ "command": "npx" }), ConfigScope::User);
-    let home = world.path("~/").display().to_string().trim_end_matches('/').to_owned();
+    let separators = ['/', std::path::MAIN_SEPARATOR];
+    let home = world.path("~/").display().to_string().trim_end_matches(separators).to_owned();
     let text = |result: Result<manage::ChangeSummary, ManageError>| {
         result.expect_err("refused").to_string().replace(&home, "~")
     };
@@ -194,7 +195,7 @@ fn error_messages_are_exact() {
         ),
     ];
     for (text, expected) in cases {
-        assert_eq!(text, expected);
+        assert_eq!(text.replace(std::path::MAIN_SEPARATOR, "/"), expected);
     }
 }
 
@@ -347,8 +348,9 @@ fn an_import_keeps_the_meaning_of_every_value() {
     level: the value of "LOG_LEVEL" would mean something else in Wharf's file; put it into a variable
     my server: Server name can only contain letters, numbers, dash, underscore and dot
     "#);
-    let home = world.path("~/").display().to_string();
-    insta::assert_snapshot!(read(&world, "~/.wharf/mcp.json").replace(home.trim_end_matches('/'), "[home]"), @r#"
+    let home = world.in_json("~/");
+    let imported = read(&world, "~/.wharf/mcp.json").replace(r"\\", "/").replace(&home, "[home]");
+    insta::assert_snapshot!(imported, @r#"
     {
       "mcpServers": {
         "fs": {

@@ -206,8 +206,7 @@ fn a_changed_file_in_a_placeholder_needs_trust_again() {
     #[track_caller]
     fn check(written: &str) {
         let world = World::new().with("run.txt", "echo one").with("~/token", CANARY);
-        let root = world.path("").to_string_lossy().into_owned();
-        let written = written.replace("ROOT", root.trim_end_matches('/'));
+        let written = written.replace("ROOT", &world.in_json(""));
         world.write(
             "opencode.json",
             format!(

@@ -15,6 +15,7 @@ pub(crate) const CANARY: &str = "canary-8c1f2e";
 
 /// A machine. The working folder is the root of a repository.
 pub(crate) struct World {
+    #[cfg_attr(not(unix), expect(dead_code, reason = "it removes the folder at the end"))]
     folder: tempfile::TempDir,
     root: PathBuf,
     pub(crate) env: Env,
@@ -24,7 +25,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = folder.path().canonicalize().expect("its real path");
+        let root = wharf_config::real_path(folder.path()).expect("its real path");
         for below in ["home", "project/.git", "system"] {
             fs::create_dir_all(root.join(below)).expect("a folder");
         }
@@ -173,21 +174,27 @@ impl World {
     }
 
     pub(crate) fn short(&self, path: &Path) -> String {
-        self.without_root(&path.to_string_lossy()).replace('\\', "/")
+        self.without_root(&path.to_string_lossy())
     }
 
     /// Replaces the temporary folder in a text.
     pub(crate) fn without_root(&self, text: &str) -> String {
         let names = [("home", "~"), ("project", "[project]"), ("", "[root]")];
-        names.iter().fold(text.to_owned(), |text, (below, name)| {
+        let text = names.iter().fold(text.to_owned(), |text, (below, name)| {
             let path: PathBuf = self.root.join(below).components().collect();
             text.replace(&*path.to_string_lossy(), name)
-        })
+        });
+        if !cfg!(windows) {
+            return text;
+        }
+        // Paths are compared as they are written on Unix; `\u{…}` is no path.
+        let kept = text.replace(r"\u{", "\0");
+        kept.replace('\\', "/").replace('\0', r"\u{")
     }
 
     /// Returns a real path as JSON text has it.
     pub(crate) fn in_json(&self, path: &str) -> String {
-        self.path(path).to_string_lossy().trim_end_matches('/').replace('\\', "/")
+        self.path(path).to_string_lossy().replace('\\', "/").trim_end_matches('/').to_owned()
     }
 
     /// Accepts the project's definitions of these names.
@@ -204,6 +211,7 @@ impl World {
     }
 
     /// Returns the temporary folder, which is removed with this value.
+    #[cfg(unix)]
     pub(crate) fn root(&self) -> &Path {
         self.folder.path()
     }

@@ -75,7 +75,7 @@ impl Case {
     /// Writes the files to their paths on a platform.
     pub(crate) fn create_on(&self, platform: Platform) -> SampleMachine {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().canonicalize().expect("its real path");
+        let root = wharf_config::real_path(folder.path()).expect("its real path");
         let [home, project, system] = ["home", "project", "system"].map(|name| root.join(name));
         let cwd = project.join(&self.cwd);
         for folder in [&home, &project.join(".git"), &system, &cwd] {

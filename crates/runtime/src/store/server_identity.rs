@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn trusting_a_folder_changes_the_identity_of_servers_that_run_in_it() {
         let home = tempfile::tempdir().unwrap();
-        let home = home.path().canonicalize().unwrap();
+        let home = wharf_config::real_path(home.path()).unwrap();
         let env = env(
             &home,
             r#""far": { "url": "https://a.example" }, "near": { "command": "x" },

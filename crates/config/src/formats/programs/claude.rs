@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::discover::{Scan, paths, project_folders};
 use crate::document::{Map, Node};
+use crate::env::Platform;
 use crate::server::Definition;
 use crate::server_url::ServerUrl;
 use crate::source::Source;
@@ -79,7 +80,11 @@ fn read_local(root: &Node, reader: &mut FileReader<'_>) {
 /// Returns the per-project parts of the main file for the working folder, nearest first.
 fn projects<'a>(root: &'a Node, env: &crate::Env) -> Vec<(&'a str, &'a Node)> {
     let Some(map) = root.get("projects").and_then(Node::as_map) else { return Vec::new() };
-    let plain = |path: &Path| path.to_string_lossy().replace('\\', "/");
+    let plain = |path: &Path| {
+        let text = path.to_string_lossy().replace('\\', "/");
+        // The program writes the folder as it was typed, such as `c:/Users/me`.
+        if env.platform == Platform::Windows { text.to_lowercase() } else { text }
+    };
     let mut folders: Vec<String> =
         project_folders(env).iter().map(|folder| plain(folder)).collect();
     if folders.is_empty() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::document;
 use crate::expand::Syntax;
+use crate::real_path;
 
 use super::file_reader::FileReader;
 
@@ -83,8 +84,12 @@ pub(super) fn parse_version(folder: &Path) -> Option<Vec<u64>> {
 fn join_inside(folder: &Path, relative: &str) -> Option<PathBuf> {
     let relative = Path::new(relative);
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    // Checked before the path is looked at: it may lead to the network.
+    if !relative.components().all(plain) {
+        return None;
+    }
     let path = folder.join(relative);
-    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let real_folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    (relative.components().all(plain) && real.starts_with(real_folder)).then_some(path)
+    let real = real_path(&path).unwrap_or_else(|_| path.clone());
+    let real_folder = real_path(folder).unwrap_or_else(|_| folder.to_owned());
+    real.starts_with(real_folder).then_some(path)
 }

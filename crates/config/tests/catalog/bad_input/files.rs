@@ -5,7 +5,9 @@ use std::fs::{self, File};
 use insta::assert_snapshot;
 
 use super::world;
-use crate::world::{CANARY, World};
+use crate::world::CANARY;
+#[cfg(unix)]
+use crate::world::World;
 
 const CURSOR: &str = "~/.cursor/mcp.json";
 

@@ -38,7 +38,7 @@ pub(super) struct World {
 impl World {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let root = wharf_config::real_path(folder.path()).unwrap();
         for below in ["home/.wharf", "project/.git", "project/.wharf", "bin"] {
             fs::create_dir_all(root.join(below)).unwrap();
         }
