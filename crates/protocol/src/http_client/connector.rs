@@ -13,7 +13,7 @@ use hyper::client::conn::{http1, http2};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use tower_service::Service;
 
 use super::client::AddressPolicy;
@@ -264,7 +264,8 @@ fn tls_error(origin: &UrlOrigin, source: BoxError) -> HttpError {
 
 #[cfg(unix)]
 async fn connect_socket(path: &std::path::Path) -> io::Result<ByteStream> {
-    Ok(ByteStream::new(TokioIo::new(tokio::net::UnixStream::connect(path).await?)))
+    let stream = tokio::net::UnixStream::connect(path).await?;
+    Ok(ByteStream::new(hyper_util::rt::TokioIo::new(stream)))
 }
 
 #[cfg(not(unix))]

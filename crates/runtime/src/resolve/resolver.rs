@@ -224,6 +224,7 @@ impl Resolver {
         let launch = ProcessLaunch {
             program: program.into(),
             arguments: launch.args.iter().map(|arg| arg.expose().into()).collect(),
+            raw_arguments: None,
             environment: child.into_variables(),
             folder: server.folder.clone(),
             redactor: secrets.redactor(),

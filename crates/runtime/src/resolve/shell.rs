@@ -74,15 +74,19 @@ pub(super) async fn run(
     if text.is_empty() { Err(CommandFailure::NoOutput) } else { Ok(Secret::new(text)) }
 }
 
+/// Returns how the shell of the system runs a command. An entry that wants PowerShell says so:
+/// `!powershell -Command …`.
 fn in_shell(command: &Secret, env: &Env) -> ProcessLaunch {
-    let (program, before): (&str, &[&str]) = if cfg!(windows) {
-        (env.nonempty_variable("ComSpec").unwrap_or("cmd.exe"), &["/D", "/S", "/C"])
-    } else {
-        ("/bin/sh", &["-c"])
-    };
-    let mut launch = ProcessLaunch::new(program);
-    launch.arguments = before.iter().map(Into::into).collect();
-    launch.arguments.push(command.expose().into());
+    if cfg!(windows) {
+        let shell = env.nonempty_variable("ComSpec").unwrap_or("cmd.exe");
+        let mut launch = ProcessLaunch::new(shell);
+        launch.arguments = ["/D", "/S", "/C"].map(Into::into).into();
+        // With `/S` the shell removes the outer quotes and takes the rest as it is.
+        launch.raw_arguments = Some(format!("\"{}\"", command.expose()).into());
+        return launch;
+    }
+    let mut launch = ProcessLaunch::new("/bin/sh");
+    launch.arguments = vec!["-c".into(), command.expose().into()];
     launch
 }
 

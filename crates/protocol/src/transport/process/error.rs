@@ -40,6 +40,12 @@ pub enum StartError {
         /// The folder that is missing.
         folder: PathBuf,
     },
+    /// The program is a batch file, and its interpreter could take an argument for a command.
+    #[error("an argument cannot be passed safely to the batch file `{program}`")]
+    UnsafeArgument {
+        /// The program as configured.
+        program: String,
+    },
     /// The operating system refused for another reason.
     #[error("could not start program `{program}`")]
     Failed {
@@ -70,6 +76,9 @@ impl StartError {
             Self::FolderMissing { folder, .. } => {
                 Some(format!("create {}, or name another folder", folder.display()))
             }
+            Self::UnsafeArgument { .. } => {
+                Some("remove line breaks from its arguments, or name the program that the batch file starts".into())
+            }
             Self::Failed { .. } => None,
         }
     }
@@ -93,9 +102,19 @@ impl StartError {
             io::ErrorKind::NotFound if program_exists(launch) => Self::NoInterpreter { program },
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound { program },
             io::ErrorKind::PermissionDenied => Self::PermissionDenied { program, source },
+            io::ErrorKind::InvalidInput if is_batch_file(&launch.program) => {
+                Self::UnsafeArgument { program }
+            }
             _ => Self::Failed { program, source },
         }
     }
+}
+
+/// Tells whether a program is run by the shell of Windows. The standard library quotes the arguments
+/// for it, or refuses them.
+fn is_batch_file(program: &OsStr) -> bool {
+    let extension = Path::new(program).extension().unwrap_or_default();
+    cfg!(windows) && ["bat", "cmd"].iter().any(|it| extension.eq_ignore_ascii_case(it))
 }
 
 /// Tells whether the program's file exists although the system did not find it.

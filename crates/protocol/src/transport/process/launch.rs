@@ -15,6 +15,9 @@ pub struct ProcessLaunch {
     pub program: OsString,
     /// Its arguments, without the program itself.
     pub arguments: Vec<OsString>,
+    /// What follows the arguments on the command line of Windows, without quotes of our own: some
+    /// programs, such as `cmd.exe`, do not parse it as others do. Has no effect on other systems.
+    pub raw_arguments: Option<OsString>,
     /// Its complete environment. Nothing is inherited; a later entry replaces an earlier one.
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory; `None` for that of this process.
@@ -29,6 +32,7 @@ impl ProcessLaunch {
         Self {
             program: program.into(),
             arguments: Vec::new(),
+            raw_arguments: None,
             environment: Vec::new(),
             folder: None,
             redactor: Redactor::default(),
@@ -40,7 +44,9 @@ impl ProcessLaunch {
         self.environment
             .iter()
             .rev()
-            .find(|(key, _)| key == name)
+            .find(
+                |(key, _)| if cfg!(windows) { key.eq_ignore_ascii_case(name) } else { key == name },
+            )
             .map(|(_, value)| value.as_os_str())
     }
 }

@@ -52,6 +52,9 @@ pub(super) async fn start(
 ) -> Result<StartedProcess, StartError> {
     let mut command = CommandWrap::with_new(&launch.program, |command| {
         command.args(&launch.arguments).env_clear();
+        if let Some(raw) = &launch.raw_arguments {
+            command.raw_arg(raw);
+        }
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
         command.env(VARIABLE, marker.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
