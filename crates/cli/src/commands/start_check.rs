@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use wharf_config::{
-    Catalog, ConfigValue, Env, LaunchCommand as EntryLaunch, Level, Server, ServerName, Transport,
-    command,
+    Catalog, ConfigValue, Env, LaunchCommand as EntryLaunch, Level, Platform, Server, ServerName,
+    Transport, command,
 };
 
 /// Checks programs and folders of servers.
@@ -90,7 +90,11 @@ impl<'a> StartChecker<'a> {
             return true;
         }
         // An entry of the user's own may set another PATH.
-        let path = launch.env.iter().find(|(variable, _)| variable == "PATH");
+        let is_path = |name: &str| match self.env.platform {
+            Platform::Windows => name.eq_ignore_ascii_case("PATH"),
+            Platform::Linux | Platform::MacOs => name == "PATH",
+        };
+        let path = launch.env.iter().find(|(variable, _)| is_path(variable));
         match path.filter(|_| server.definition.source.level != Level::Project) {
             None => false,
             // The output of the command is unknown until it runs.

@@ -21,5 +21,6 @@ mod run;
 mod secrets;
 mod server;
 mod wharf_files;
+mod windows_commands;
 
 pub(crate) use run::{DoctorArgs, run};

@@ -6,7 +6,7 @@ use wharf_config::trust::Trust;
 use wharf_config::{DefinitionState, Env, Level, Problem, Server, Transport};
 
 use super::check::Check;
-use super::{pass_env, secrets};
+use super::{pass_env, secrets, windows_commands};
 use crate::commands::server_credential::{ServerCredentials, describe, is_expired};
 use crate::commands::start_check::{StartCheck, StartChecker};
 use crate::ui::phrase;
@@ -82,7 +82,8 @@ fn check_enabled(
     starts: &StartChecker<'_>,
     env: &Env,
 ) -> Vec<Check> {
-    let mut checks = vec![start(server, starts)];
+    let mut checks = vec![start(server, starts, env)];
+    checks.extend(windows_commands::execution_policy(server, env));
     checks.extend(folder(server, starts));
     checks.extend(problems(server, env));
     checks.extend(plain_http(server));
@@ -93,7 +94,7 @@ fn check_enabled(
 }
 
 /// Checks whether the program exists.
-fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
+fn start(server: &Server, starts: &StartChecker<'_>, env: &Env) -> Check {
     let name = server.definition.name.as_str();
     match starts.check(server) {
         StartCheck::Ready | StartCheck::FolderNotFound(_) => {
@@ -112,8 +113,9 @@ fn start(server: &Server, starts: &StartChecker<'_>) -> Check {
                 .hint(format!("install `{command}`, or add servers of your own: `wharf add`"))
         }
         StartCheck::ProgramNotFound(command) => {
-            Check::failed(name, format!("`{command}` not found"))
-                .hint(format!("install `{command}`, or give its full path in \"command\""))
+            let usual = || format!("install `{command}`, or give its full path in \"command\"");
+            let hint = windows_commands::missing_program_hint(&command, env);
+            Check::failed(name, format!("`{command}` not found")).hint(hint.unwrap_or_else(usual))
         }
     }
 }
