@@ -1,12 +1,13 @@
 //! Tests the runtime with scripted servers, each test in its own home folder.
 
-#![cfg(target_os = "linux")]
+#![cfg(any(target_os = "linux", windows))]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at once")]
 
 mod runtime {
     mod approvals;
     mod calls;
     mod changes;
+    #[cfg(unix)]
     mod custom_transports;
     mod elicitation;
     mod exactly_once;

@@ -29,6 +29,7 @@ impl RecordingServer {
     }
 
     /// Answers each request with a status and a JSON document.
+    #[cfg(unix)]
     pub(crate) fn with_json(answer: fn(&str) -> (&'static str, String)) -> Self {
         Self::with(move |request| {
             let (status, body) = answer(request);

@@ -1,6 +1,6 @@
 //! The log of a scripted server: one file per kind of event, one line per event.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,21 @@ impl ActorLog {
     /// Returns the folder of the server.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Tells whether a process that was started still runs: it holds the lock of its file.
+    pub fn is_alive(&self, process: u32) -> bool {
+        File::open(self.own_file(process)).is_ok_and(|file| file.try_lock().is_err())
+    }
+
+    /// Locks the file of this process.
+    pub(super) fn lock_own_file(&self) -> Option<File> {
+        let file = File::create(self.own_file(std::process::id())).ok()?;
+        file.lock().ok().map(|()| file)
+    }
+
+    fn own_file(&self, process: u32) -> PathBuf {
+        self.folder.join(format!("process-{process}"))
     }
 
     /// Appends a line with one write, so that lines of several processes do not mix.

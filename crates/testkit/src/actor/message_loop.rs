@@ -24,6 +24,8 @@ pub fn run(folder: &Path) -> ExitCode {
         late_subscription: None,
         has_required_urls: false,
     };
+    // Held until this process ends.
+    let _alive = actor.log.lock_own_file();
     actor.log.append("starts", &std::process::id().to_string());
     if !actor.script.stderr.is_empty() {
         // The pipe may be closed.

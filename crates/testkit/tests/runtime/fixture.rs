@@ -44,7 +44,8 @@ impl Fixture {
     pub(super) fn actor(&mut self, name: &str, script: &Script, more: Value) -> ActorLog {
         let folder = self.path(&format!("actors/{name}"));
         let mut entry = json!({
-            "command": env!("CARGO_BIN_EXE_wharf-actor"),
+            // Absolute also on Windows, where the path of the build may have no drive.
+            "command": std::path::absolute(env!("CARGO_BIN_EXE_wharf-actor")).unwrap(),
             "args": [folder],
             "approval": "never",
         });
@@ -81,7 +82,7 @@ impl Fixture {
         Env::new(Platform::HOST, self.path("project"))
             .with_home(self.path("home"))
             .with_system_root(self.path("system"))
-            .with_variable("PATH", "/usr/bin:/bin")
+            .with_variables(system_variables())
     }
 
     pub(super) fn catalog(&self) -> Catalog {
@@ -108,6 +109,19 @@ impl Fixture {
         runtime.settled().await;
         runtime.shutdown().await;
     }
+}
+
+/// Returns what programs need to start.
+#[cfg(unix)]
+fn system_variables() -> [(String, String); 1] {
+    [("PATH".to_owned(), "/usr/bin:/bin".to_owned())]
+}
+
+/// Returns what programs need to start.
+#[cfg(windows)]
+#[expect(clippy::disallowed_methods, reason = "the folder of the system has no fixed place")]
+fn system_variables() -> [(String, String); 1] {
+    [("SystemRoot".to_owned(), std::env::var("SystemRoot").unwrap())]
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's own folder needs no atomic writes")]
@@ -169,17 +183,19 @@ pub(super) async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Str
     }
 }
 
-/// Tells whether a process exists and is not a zombie.
-pub(super) fn is_alive(process: u32) -> bool {
-    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let after = state.rsplit(')').next().unwrap_or_default().trim_start();
-    !after.is_empty() && !after.starts_with('Z')
-}
-
 /// Kills a process.
+#[cfg(unix)]
 pub(super) fn kill(process: u32) {
     let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     let _may_be_gone = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+}
+
+/// Kills a process.
+#[cfg(windows)]
+#[expect(clippy::disallowed_methods, reason = "without unsafe code only a program can kill")]
+pub(super) fn kill(process: u32) {
+    let mut program = std::process::Command::new("taskkill");
+    let _may_be_gone = program.args(["/F", "/PID", &process.to_string()]).output().unwrap();
 }
 
 /// Kills a process and blocks the thread until it has closed all its files.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::json;
 use wharf::config::{Env, Platform};
-use wharf::{FailureKind, Options, StartupMode, Status, discover_and_load_mcp_tools};
+use wharf::{Options, StartupMode, Status, discover_and_load_mcp_tools};
 use wharf_testkit::actor::Script;
 
-use super::fixture::{Fixture, LIMIT, call, is_alive, kill, render, tools, until};
+use super::fixture::{Fixture, LIMIT, call, kill, render, tools, until};
 
 fn echo() -> Script {
     Script::with_tools(["echo"])
@@ -38,7 +38,7 @@ async fn a_loading_error_has_a_kind_a_hint_and_the_error_output() {
     let loaded = discover_and_load_mcp_tools(&folder, fixture.options()).await;
     let [error] = &loaded.errors[..] else { panic!("{:?}", loaded.errors) };
     assert_eq!(error.path, "mcp:broken");
-    assert_eq!(error.kind, Some(FailureKind::Connect));
+    assert_eq!(error.kind, Some(wharf::FailureKind::Connect));
     assert!(error.error.ends_with("; stderr: Error: no licence"), "{}", error.error);
     assert_eq!(error.hint.as_deref(), Some("its error output says why"));
     assert_eq!(error.stderr, "starting\nError: no licence\n");
@@ -269,7 +269,7 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     let runtime = fixture.start();
     runtime.ready().await;
     runtime.shutdown().await;
-    assert!(!is_alive(actor_log.starts()[0]));
+    assert!(!actor_log.is_alive(actor_log.starts()[0]));
     assert_eq!(runtime.snapshot().registry().tools().len(), 0);
     let after = call(&runtime, "mcp_fs_echo", json!({})).await;
     assert_eq!(after, "TERMINAL Connect known=true the runtime was shut down");
@@ -278,7 +278,7 @@ async fn nothing_is_left_after_a_shutdown_nor_after_a_drop() {
     runtime.ready().await;
     drop(runtime);
     let gone = async {
-        while is_alive(actor_log.starts()[1]) {
+        while actor_log.is_alive(actor_log.starts()[1]) {
             tokio::task::yield_now().await;
         }
     };

@@ -20,7 +20,7 @@ use wharf::{
 };
 use wharf_testkit::actor::Script;
 
-use super::fixture::{Fixture, LIMIT, call, is_alive, render};
+use super::fixture::{Fixture, LIMIT, call, render};
 
 /// A store that panics at every request until it is repaired.
 #[derive(Default)]
@@ -123,7 +123,7 @@ async fn a_handler_that_panics_misses_the_notification_and_the_session_goes_on()
         peer.call_tool("do", Some(&arguments), &RequestOptions::within(LIMIT)).await.unwrap();
     }
     peer.close().await;
-    assert!(!actor_log.starts().into_iter().any(is_alive));
+    assert!(!actor_log.starts().into_iter().any(|process| actor_log.is_alive(process)));
 }
 
 /// Panics when it is asked what it supports.

@@ -96,10 +96,16 @@ async fn a_rejected_token_is_fetched_again_and_the_server_connects() {
     let mut fixture = Fixture::new();
     // The first token is refused, the next one is right.
     let counter = fixture.path("counter");
-    let script = format!(
-        "!n=$(cat {0} 2>/dev/null || echo 0); echo $((n+1)) > {0}; [ $n = 0 ] && echo Bearer first || echo Bearer second",
-        counter.display()
-    );
+    let counter_path = counter.display();
+    let script = if cfg!(windows) {
+        format!(
+            r#"!if exist "{counter_path}" ((echo 2)> "{counter_path}" & echo Bearer second) else ((echo 1)> "{counter_path}" & echo Bearer first)"#
+        )
+    } else {
+        format!(
+            "!n=$(cat {counter_path} 2>/dev/null || echo 0); echo $((n+1)) > {counter_path}; [ $n = 0 ] && echo Bearer first || echo Bearer second"
+        )
+    };
     fixture.server("fresh", json!({ "url": remote.url(), "headers": { "Authorization": script } }));
     let runtime = fixture.start();
     assert_eq!(runtime.ready().await.server("fresh").unwrap().status, Status::Connected);
