@@ -13,6 +13,7 @@ mod interop;
 mod packages;
 mod program;
 mod soak;
+mod systems;
 mod test;
 mod tools;
 
@@ -32,14 +33,17 @@ Tasks:
   interop      Test the client with third-party servers, all or those whose name starts with NAME
   conformance  Run the official suite against our client, all scenarios or those whose name
                contains NAME
+  systems      Lint for Windows and macOS, and run the tests for Windows under Wine, all or those
+               whose name contains NAME
   bench        Run the benchmarks
   soak         Run 100 000 random operations (or NUMBER of them) on one runtime and look for
                leaked processes, tasks, files and memory
   help         Print this help
 
 `interop` and `conformance` install what they test with npm and python3 into `.tools`, once.
-With CI=true a missing rustfmt, clippy, npm or python3 is a failure; otherwise the checks that need
-it are skipped and named.
+`systems` installs Debian packages if it may: Rust with its source, mingw and Wine.
+With CI=true a missing rustfmt, clippy, npm, python3 or Debian package is a failure; otherwise the
+checks that need it are skipped and named.
 
 Examples:
   cargo xtask test
@@ -48,6 +52,8 @@ Examples:
   cargo xtask interop everything-http git
   cargo xtask conformance
   cargo xtask conformance sse-retry
+  cargo xtask systems
+  cargo xtask systems wharf-config::catalog
   cargo xtask bench
   cargo xtask soak 1000000
 ";
@@ -73,7 +79,10 @@ fn main() -> ExitCode {
         ["conformance", ref names @ ..] if are_names(names) => {
             conformance::run(&Cargo::from_environment(), names)
         }
-        ["test" | "bench" | "soak" | "interop" | "conformance", argument, ..] => {
+        ["systems", ref names @ ..] if are_names(names) => {
+            systems::run(&Cargo::from_environment(), names)
+        }
+        ["test" | "bench" | "soak" | "interop" | "conformance" | "systems", argument, ..] => {
             return usage_error(&format!("unexpected argument `{argument}`"));
         }
         [task, ..] => return usage_error(&format!("unknown task `{task}`")),

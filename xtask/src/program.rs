@@ -33,6 +33,8 @@ pub(crate) struct FinishedProgram {
     pub(crate) success: bool,
     /// The exit status in words.
     pub(crate) status: String,
+    /// Whether it was killed after the time limit.
+    pub(crate) timed_out: bool,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -55,6 +57,11 @@ impl Program {
         self
     }
 
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     pub(crate) fn folder(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
@@ -73,12 +80,13 @@ impl Program {
             Ok(Some(status)) => Ok(FinishedProgram {
                 success: status.success(),
                 status: status.to_string(),
+                timed_out: false,
                 stdout,
                 stderr,
             }),
             Ok(None) => {
                 let status = format!("timed out after {} s", self.limit.as_secs());
-                Ok(FinishedProgram { success: false, status, stdout, stderr })
+                Ok(FinishedProgram { success: false, status, timed_out: true, stdout, stderr })
             }
             Err(why) => Err(format!("lost `{}`: {why}", self.name)),
         }
@@ -98,7 +106,25 @@ impl Program {
     /// Runs it; its output goes directly to the terminal.
     pub(crate) fn show(mut self) -> Result<(), String> {
         let mut child = self.start()?;
-        match wait(&mut child, self.limit).map_err(|error| error.to_string())? {
+        self.succeeded(wait(&mut child, self.limit))
+    }
+
+    /// Runs it and returns all of its stdout; its stderr goes directly to the terminal.
+    pub(crate) fn output(mut self) -> Result<String, String> {
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = self.start()?;
+        let stdout = child.stdout.take();
+        let reader = thread::spawn(move || {
+            let mut text = Vec::new();
+            stdout.map(|mut stdout| stdout.read_to_end(&mut text));
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        self.succeeded(wait(&mut child, self.limit))?;
+        reader.join().map_err(|_| format!("lost the output of `{}`", self.name))
+    }
+
+    fn succeeded(&self, status: std::io::Result<Option<ExitStatus>>) -> Result<(), String> {
+        match status.map_err(|error| error.to_string())? {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(format!("`{}`: {status}", self.name)),
             None => Err(format!("`{}` did not end within {} s", self.name, self.limit.as_secs())),

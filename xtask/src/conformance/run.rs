@@ -135,6 +135,7 @@ mod tests {
     fn check(success: bool, stderr: &str, expected: Option<&str>) {
         let finished = FinishedProgram {
             success,
+            timed_out: false,
             status: "exit status: 1".into(),
             stdout: String::new(),
             stderr: stderr.into(),
