@@ -112,7 +112,8 @@ impl OAuthRequests {
         let policy = self.policy;
         let mut request =
             WebRequest { method, target, headers, body, is_secret, policy, limit: MAX_BODY };
-        let mut fetched = tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request.clone())).await;
+        let mut fetched =
+            tokio::time::timeout(REQUEST_LIMIT, self.client.fetch(request.clone())).await;
         if let Ok(Err(HttpError::PrivateAddress { .. } | HttpError::LocalAddress { .. })) = fetched
             && self.configured.contains(&url.origin())
         {
@@ -233,13 +234,13 @@ mod tests {
     async fn only_what_the_configuration_names_may_be_near() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let near = format!("http://{}", listener.local_addr().unwrap());
-        let serving = tokio::spawn(async move {
+        let serving = async move {
             use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
             let (mut stream, _) = listener.accept().await.unwrap();
             let _ = stream.read(&mut [0; 4096]).await.unwrap();
             let found = b"HTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n";
             stream.write_all(found).await.unwrap();
-        });
+        };
         let client = HttpClient::new(&wharf_protocol::transport::HttpClientOptions::default());
         let server = Url::parse("https://mcp.example/mcp").unwrap();
         let url = Url::parse(&format!("{near}/token")).unwrap();
@@ -256,8 +257,8 @@ mod tests {
         );
         let requests = OAuthRequests::for_server(client, &server, Some(&near));
         // It does not lead elsewhere.
-        assert_eq!(requests.get(&url).await.unwrap().status, 302);
-        serving.await.unwrap();
+        let (response, ()) = tokio::join!(requests.get(&url), serving);
+        assert_eq!(response.unwrap().status, 302);
     }
 
     #[test]
