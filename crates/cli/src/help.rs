@@ -22,18 +22,12 @@ const FUTURE_FLAGS: [(&str, &str); 1] =
     [("--no-daemon", "the background process that shares connections")];
 
 /// Verbs of features that do not exist yet, with what to use instead.
-const FUTURE_VERBS: [(&str, &str); 8] = [
-    ("reauth", STORE_A_TOKEN),
-    ("login", STORE_A_TOKEN),
-    ("unauth", "`wharf remove NAME` also deletes the token of a server"),
-    ("logout", "`wharf remove NAME` also deletes the token of a server"),
+const FUTURE_VERBS: [(&str, &str); 4] = [
     ("reload", "every command reads all files again"),
     ("daemon", "every command opens its own connections"),
     ("serve", "`wharf export PROGRAM` copies your servers to another program"),
     ("chat", "`wharf call` calls a tool"),
 ];
-
-const STORE_A_TOKEN: &str = "`wharf add NAME --token -` stores a token for a server";
 
 /// Returns the parser whose help lists the verbs in groups.
 pub(crate) fn command(color: ColorChoice, columns: usize) -> Command {

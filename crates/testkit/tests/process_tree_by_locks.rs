@@ -79,12 +79,12 @@ async fn the_descendants_of_a_server_that_is_killed_are_ended() {
 #[tokio::test]
 async fn the_descendants_of_a_server_that_exits_by_itself_are_ended() {
     let files = HeldFiles::new();
-    let process = files.start("child=@a hold=@b echo").await;
+    let process = files.start("child=@a hold=@b read").await;
     files.until_held(&["a", "b"], true).await;
     let grace = GracePeriod { after_term: Duration::ZERO, ..LONG_GRACE };
     let ended = tokio::time::timeout(DEADLINE, process.end(grace)).await.unwrap();
     assert_eq!(ended.by, StopMethod::EndOfInput);
-    assert!(ended.status.unwrap().success());
+    assert!(ended.status.unwrap().success(), "{:?}", ended.status);
     files.until_held(&["a", "b"], false).await;
 }
 

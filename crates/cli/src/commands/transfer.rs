@@ -114,7 +114,7 @@ pub(crate) fn run(
         return Ok(exit);
     }
     if !asks {
-        show(&transfer, &request, invocation)?;
+        show(&transfer, &request, tokens, invocation)?;
     }
     ui.sentences(&format!("{}\n", summary(&transfer, args, invocation)))?;
     Ok(exit)
@@ -133,7 +133,7 @@ fn preview(
         request.store_tokens = true;
         preview = copy(request)?;
     }
-    show(&preview, request, invocation)?;
+    show(&preview, request, tokens, invocation)?;
     request.dry_run = false;
     if preview.added.is_empty() && preview.changed.is_empty() {
         return Ok((preview, Confirmation::No));
@@ -167,7 +167,12 @@ fn ask_about_tokens(preview: &Transfer, invocation: &Invocation) -> bool {
 }
 
 /// Warns of literal secrets in the entries that are written.
-fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &Invocation) {
+fn warn_of_secrets(
+    transfer: &Transfer,
+    request: &TransferRequest,
+    tokens: TokenHandling,
+    invocation: &Invocation,
+) {
     let ui = &invocation.ui;
     let path = phrase::path(&transfer.path, &invocation.env);
     let is_shared = request.scope == ConfigScope::Project;
@@ -181,7 +186,7 @@ fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &
             ));
         } else if secret.can_be_stored {
             ui.notice(&format!("{label} {name}: {field} is a literal token"));
-        } else if secret.field.starts_with("headers.") {
+        } else if tokens != TokenHandling::Keep && secret.field.starts_with("headers.") {
             ui.notice(&format!(
                 "{label} {name}: {field} is a literal secret and stays in the file: Wharf's \
                  credential store keeps only `Authorization: Bearer …`"
@@ -199,6 +204,7 @@ fn warn_of_secrets(transfer: &Transfer, request: &TransferRequest, invocation: &
 fn show(
     transfer: &Transfer,
     request: &TransferRequest,
+    tokens: TokenHandling,
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     let ui = &invocation.ui;
@@ -227,7 +233,7 @@ fn show(
         let name = phrase::quoted(&note.name);
         ui.notice(&format!("{} {name}: {}", style::warning("warning:"), clean(&note.text)));
     }
-    warn_of_secrets(transfer, request, invocation);
+    warn_of_secrets(transfer, request, tokens, invocation);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! No message has a secret: no token, code, verifier, assertion or client secret. Texts from
 //! servers are bounded and have no control characters.
 
+use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -253,6 +254,17 @@ impl fmt::Display for OAuthRefusal {
 }
 
 impl SignInError {
+    /// Returns the message with those of all causes, in one line.
+    pub(super) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = self.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        text
+    }
+
     /// Tells whether the same sign-in may work later: nothing says that it was refused.
     pub fn is_transient(&self) -> bool {
         match self {

@@ -24,8 +24,6 @@ use super::error::SignInError;
 use super::options::OAuthSettings;
 use super::renewal_tasks::RenewalTasks;
 use crate::credentials::{CredentialLock, CredentialQuery, StoreAccess, StoredCredential, binding};
-use crate::resolve::Secrets;
-use crate::status::error_with_causes;
 
 /// How long to wait for another process that renews the credential.
 const LOCK_LIMIT: Duration = Duration::from_secs(45);
@@ -274,7 +272,7 @@ impl OAuthSession {
             Ok(()) => ChallengeAction::Retry,
             // Nothing says that the credential is bad.
             Err(error) if error.is_transient() => {
-                ChallengeAction::TryLater { reason: error_with_causes(&error, &Secrets::default()) }
+                ChallengeAction::TryLater { reason: error.with_causes() }
             }
             Err(error) => {
                 tracing::debug!(%error, "a challenge could not be answered");

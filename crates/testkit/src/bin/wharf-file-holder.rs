@@ -3,7 +3,7 @@
 //!
 //! The arguments are commands that it executes in order: `hold=PATH` locks a file until the process
 //! ends, `child=PATH` starts a process that does so and sleeps, `own` starts the remaining commands
-//! through the library, `echo` copies stdin to stdout, `sleep` sleeps for two minutes at most.
+//! through the library, `read` reads stdin until its end, `sleep` sleeps for two minutes at most.
 //! `arguments=PATH` writes the rest of the command line to a file, one argument per line as JSON.
 
 use std::fs::File;
@@ -25,7 +25,7 @@ fn main() -> io::Result<()> {
             "hold" => held.push(hold(value)?),
             "child" => start(&[&format!("hold={value}"), "sleep"])?,
             "own" => return own_server(commands.collect()),
-            "echo" => drop(io::copy(&mut io::stdin().lock(), &mut io::stdout().lock())?),
+            "read" => drop(io::stdin().lock().read_to_end(&mut Vec::new())?),
             "sleep" => thread::sleep(LIFETIME),
             "arguments" => return write_arguments(value, commands),
             _ => return Err(io::Error::other(format!("unknown command: {command}"))),
