@@ -12,9 +12,9 @@ const TOOLS: &str = r#"{"name":"put","inputSchema":{"type":"object","properties"
 
 /// A server that records the arguments of calls and prompts.
 fn notes() -> World {
-    let call = r#"*'"method":"tools/call"'*) printf '%s\n' "$line" | sed 's/.*"arguments"://; s/,"_meta":.*//; s/}}$//' >> "$0.seen"; result '{"content":[{"type":"text","text":"ok"}]}';;
+    let call = r#"*'"method":"tools/call"'*) printf '%s\n' "$line" | sed 's/.*"arguments"://; s/,"_meta":.*/}}/; s/}}$//' >> "$0.seen"; result '{"content":[{"type":"text","text":"ok"}]}';;
     *'"method":"prompts/list"'*) result '{"prompts":[{"name":"review","arguments":[{"name":"code"}]}]}';;
-    *'"method":"prompts/get"'*) printf '%s\n' "$line" | sed 's/.*"arguments"://; s/,"_meta":.*//; s/}}$//' >> "$0.seen"; result '{"messages":[]}';;"#;
+    *'"method":"prompts/get"'*) printf '%s\n' "$line" | sed 's/.*"arguments"://; s/,"_meta":.*/}}/; s/}}$//' >> "$0.seen"; result '{"messages":[]}';;"#;
     let script =
         legacy_server_script("PATH=/usr/bin:/bin", r#"{"tools":{},"prompts":{}}"#, TOOLS, call);
     World::new().script("notes", &script).own_servers(&[("notes", r#""command": "notes""#)])
