@@ -75,9 +75,16 @@ impl SignInQueue {
             tokio::select! {
                 biased;
                 message = self.0.recv() => match message {
-                    Some(SignInMessage::Show(step)) => steps::show(&step, ui, progress),
+                    Some(SignInMessage::Show(step)) => {
+                        // What was typed before the page is shown is no answer; what is typed from
+                        // then on is, even if the sign-in begins to read a moment later.
+                        let is_page = matches!(step, SignInProgress::OpenPage { .. });
+                        if is_page && reader.is_none() && ui.is_stdin_terminal {
+                            keyboard.discard_typed().await;
+                        }
+                        steps::show(&step, ui, progress);
+                    }
                     Some(SignInMessage::Read(sender)) if ui.is_stdin_terminal => {
-                        keyboard.discard_typed().await;
                         reader = Some(sender);
                     }
                     Some(SignInMessage::Read(sender)) => drop(sender.send(None)),
