@@ -20,7 +20,9 @@ const { issuer, provider, log, server } = await startProvider(Provider, resource
 Object.assign(resource, { issuer, provider });
 
 mkdirSync(join(home, '.wharf'), { recursive: true, mode: 0o700 });
+// Without a person, the secret is sent only to the issuer that the entry names.
 const robot = {
+  issuer,
   clientId: 'robot', clientSecret: 'robot-secret-4711', grant: 'client_credentials', scope: 'tools',
 };
 writeFileSync(join(home, '.wharf', 'mcp.json'), JSON.stringify({
