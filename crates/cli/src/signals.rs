@@ -24,7 +24,7 @@ use crate::commands::Exit;
 /// before they are killed, so this is ample.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How much longer it may take if a token is being renewed: one request, and its answer in the store.
+/// The additional time while a token is being renewed: for one request, and to store its response.
 const RENEWAL_GRACE: Duration = Duration::from_secs(25);
 
 /// How often to look whether it is renewed.

@@ -23,7 +23,7 @@ pub(super) struct ChallengeInfo {
 }
 
 impl ChallengeInfo {
-    /// Reads the headers; the first scheme that says something counts.
+    /// Reads the headers; the first scheme with parameters that are understood is used.
     pub(super) fn read(headers: &[HeaderValue]) -> Self {
         let mut info = Self::default();
         for header in headers {

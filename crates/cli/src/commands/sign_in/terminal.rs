@@ -14,7 +14,7 @@ use crate::commands::connect::Progress;
 use crate::host;
 use crate::ui::{Confirmation, Keyboard, Ui};
 
-/// What the runtime wants from the run.
+/// A request of the runtime to the command that is running.
 enum SignInMessage {
     /// Show a step.
     Show(SignInProgress),
